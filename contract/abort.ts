@@ -65,6 +65,12 @@ function callsOf(store: Store, lease: Lease, waitingId: number): ((signal: Abort
     (signal) => store.useSession('hash', 60_000, signal),
     (signal) => store.takeSession('hash', 'link', signal),
     (signal) => store.pruneSessions(60_000, signal),
+    (signal) => store.putDefinition({ name: 'etl', source: '', body: '' }, [], signal),
+    (signal) => store.definition('etl', null, signal),
+    (signal) => store.definitions({ after: null, limit: 10 }, signal),
+    (signal) => store.definitionVersions('etl', { before: null, limit: 10 }, signal),
+    (signal) => store.deleteDefinition('etl', signal),
+    (signal) => store.schedulesUsing('etl', signal),
     (signal) => store.addStats([], signal),
     (signal) => store.stats({ from: 0, to: 1 }, signal),
     (signal) => store.createOperation({ action: 'cancel', filter: {}, total: 0 }, signal),
@@ -83,6 +89,7 @@ async function everything(store: Store) {
     queues: await store.queues(forever),
     workers: await store.workers(forever),
     tokens: await store.tokens(forever),
+    definitions: await store.definitions({ after: null, limit: 10 }, forever),
     operations: await store.openOperations(forever),
   };
 }

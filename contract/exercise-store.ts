@@ -8,6 +8,7 @@ import { exerciseChangeSchedule } from './change-schedule.ts';
 import { exerciseChanges } from './changes.ts';
 import { exerciseCheckpoints } from './checkpoints.ts';
 import { exerciseClaim } from './claim.ts';
+import { exerciseDefinitions } from './definitions.ts';
 import { exerciseDependencies } from './dependencies.ts';
 import { exerciseDue } from './due.ts';
 import { exerciseEdit } from './edit.ts';
@@ -89,6 +90,7 @@ const THEMES = [
   exerciseNotices,
   exerciseProgress,
   exerciseCheckpoints,
+  exerciseDefinitions,
   exerciseSchedules,
   exerciseChangeSchedule,
   exerciseTicks,

@@ -57,6 +57,7 @@ export function exerciseWorkflows(open: OpenStore): void {
       startedAt: null,
       endedAt: null,
       rerunOf: null,
+      definition: null,
       total: 4,
       counts: { open: 4, fine: 0, failed: 0, cancelled: 0 },
     });

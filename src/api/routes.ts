@@ -44,6 +44,17 @@ import type { Timeline, TimelineQuery } from './timeline.ts';
 import type { MadeToken, RevokedTokens, TokenList, TokenRotationInput, TokenSubmissionInput } from './token.ts';
 import type { Worker, WorkerListQuery, WorkerPage } from './worker.ts';
 import type {
+  AppliedDefinition,
+  Definition,
+  DefinitionApplyInput,
+  DefinitionDetail,
+  DefinitionListQuery,
+  DefinitionPage,
+  DefinitionQuery,
+  DefinitionRunInput,
+  DefinitionSource,
+} from './workflow/stored.ts';
+import type {
   RerunRequestInput,
   Workflow,
   WorkflowDetail,
@@ -82,6 +93,24 @@ export const routes = {
   readLogs: route('GET', '/jobs/:id/logs', 'read').of<{ query: In<typeof LogQuery> }>(),
   waitJob: route('GET', '/jobs/:id/wait', 'read').of<{ query: In<typeof WaitQuery>; reply: Job }>(),
 
+  applyDefinition: route('PUT', '/definitions/:name', 'submit').of<{
+    body: DefinitionApplyInput;
+    reply: AppliedDefinition;
+  }>(),
+  listDefinitions: route('GET', '/definitions', 'read').of<{
+    query: In<typeof DefinitionListQuery>;
+    reply: DefinitionPage;
+  }>(),
+  readDefinition: route('GET', '/definitions/:name', 'read').of<{
+    query: In<typeof DefinitionQuery>;
+    reply: DefinitionDetail;
+  }>(),
+  readDefinitionSource: route('GET', '/definitions/:name/source', 'submit').of<{
+    query: In<typeof DefinitionQuery>;
+    reply: DefinitionSource;
+  }>(),
+  runDefinition: route('POST', '/definitions/:name/run', 'submit').of<{ body?: DefinitionRunInput; reply: Workflow }>(),
+  deleteDefinition: route('DELETE', '/definitions/:name', 'operate').of<{ body?: Empty; reply: Definition }>(),
   submitWorkflow: route('POST', '/workflows', 'submit').of<{ body: WorkflowSubmissionInput; reply: Workflow }>(),
   listWorkflows: route('GET', '/workflows', 'read').of<{
     query: In<typeof WorkflowListQuery>;

@@ -25,8 +25,11 @@ import type {
 } from './schedule.ts';
 import { newStepsFrom } from './workflow/new-steps.ts';
 
-/** Returns the submitted schedule with every default filled in. `at` is its pointer in the request. */
-export function newScheduleFrom(wire: ScheduleSubmission, at = ''): NewSchedule {
+/**
+ * Returns the submitted schedule with every default filled in. `at` is its pointer in the request, `made` what it runs if it
+ * names a stored definition.
+ */
+export function newScheduleFrom(wire: ScheduleSubmission, at = '', made?: MadeTarget): NewSchedule {
   return {
     name: wire.name,
     owner: wire.owner ?? null,
@@ -40,13 +43,13 @@ export function newScheduleFrom(wire: ScheduleSubmission, at = ''): NewSchedule 
     startAt: wire.start_at ?? null,
     endAt: wire.end_at ?? null,
     forEach: wire.for_each ?? null,
-    target: targetFrom(wire, at) as Target,
+    ...(made ?? { target: targetFrom(wire, at) as Target }),
     notify: notifyFrom(wire.notify),
   };
 }
 
 /** Returns the fields to change. `catchup` and `notify` are replaced as a whole. */
-export function scheduleEditFrom(wire: WireEdit): ScheduleEdit {
+export function scheduleEditFrom(wire: WireEdit, made?: MadeTarget): ScheduleEdit {
   const { job, ...others } = wire;
   const target = targetFrom(others, '');
   return {
@@ -63,6 +66,7 @@ export function scheduleEditFrom(wire: WireEdit): ScheduleEdit {
     ...(wire.end_at !== undefined && { endAt: wire.end_at }),
     ...(wire.for_each !== undefined && { forEach: wire.for_each }),
     ...(target !== undefined && { target }),
+    ...made,
     ...(wire.notify !== undefined && { notify: notifyFrom(wire.notify) }),
   };
 }
@@ -74,6 +78,9 @@ function catchupFrom(wire: WireEdit['catchup']): ScheduleSpec['catchup'] {
     max: wire?.max ?? DEFAULT_CATCHUP.max,
   };
 }
+
+/** What a stored definition makes a schedule run. */
+type MadeTarget = Required<Pick<NewSchedule, 'target' | 'uses'>>;
 
 type WireTarget = Pick<ScheduleSubmission, 'job' | 'workflow'>;
 
@@ -148,6 +155,7 @@ export function scheduleToWire(schedule: Schedule): WireSchedule {
     for_each: schedule.forEach === null ? null : [...schedule.forEach],
     job: 'job' in target ? { ...specToWire(target.job), env: Object.keys(target.job.env) } : null,
     workflow: 'workflow' in target ? workflowToWire(target.workflow) : null,
+    definition: schedule.uses == null ? null : { ...schedule.uses, params: { ...schedule.uses.params } },
     notify: notifyToWire([
       ...(schedule.notify ?? []),
       ...('job' in target ? target.job.notify : (target.workflow.notify ?? [])),

@@ -11,6 +11,7 @@ import { specShape } from './job.ts';
 import { JobSubmission, VARIABLE_NAME } from './job-submission.ts';
 import { NotifyList, NotifyView } from './notify.ts';
 import { named, pageOf, strict } from './schemas.ts';
+import { ScheduledDefinition } from './workflow/stored.ts';
 import { WorkflowSubmission } from './workflow/workflow.ts';
 
 export const scheduleName = z
@@ -137,6 +138,9 @@ export const scheduleSpecShape = {
     .exactOptional(),
   job: ScheduledJob.exactOptional(),
   workflow: WorkflowSubmission.exactOptional(),
+  definition: ScheduledDefinition.meta({
+    description: 'A stored workflow, instead of job or workflow.',
+  }).exactOptional(),
   notify: NotifyList.exactOptional(),
 };
 
@@ -147,7 +151,7 @@ const ownerShape = {
     .exactOptional(),
 };
 
-type Fields = { [Field in 'cron' | 'every' | 'job' | 'workflow' | 'anchor']?: unknown };
+type Fields = { [Field in 'cron' | 'every' | 'job' | 'workflow' | 'definition' | 'anchor']?: unknown };
 
 const ofBoth = (a: keyof Fields, b: keyof Fields) => (wire: Fields) => wire[a] === undefined || wire[b] === undefined;
 
@@ -159,8 +163,8 @@ export function coherent<S extends z.ZodType<Fields>>(schema: S) {
       'expected exactly one of cron and every',
     )
     .refine(
-      (wire) => (wire.job === undefined) !== (wire.workflow === undefined),
-      'expected exactly one of job and workflow',
+      ({ job, workflow, definition }) => [job, workflow, definition].filter((one) => one !== undefined).length === 1,
+      'expected exactly one of job, workflow and definition',
     )
     .refine(ofBoth('anchor', 'cron'), { path: ['anchor'], message: 'anchor goes with every' });
 }
@@ -186,6 +190,11 @@ export const ScheduleEdit = named(
     .refine((edit) => Object.keys(edit).length > 0, 'expected at least one field to change')
     .refine(ofBoth('cron', 'every'), { path: ['every'], message: 'expected cron or every, not both' })
     .refine(ofBoth('job', 'workflow'), { path: ['workflow'], message: 'expected job or workflow, not both' })
+    .refine(ofBoth('job', 'definition'), { path: ['definition'], message: 'expected job or definition, not both' })
+    .refine(ofBoth('workflow', 'definition'), {
+      path: ['definition'],
+      message: 'expected workflow or definition, not both',
+    })
     .refine(ofBoth('anchor', 'cron'), { path: ['anchor'], message: 'anchor goes with every' }),
 );
 export type ScheduleEdit = z.output<typeof ScheduleEdit>;
@@ -217,6 +226,15 @@ export const Schedule = named(
         steps: z.array(z.object({ key: z.string(), depends_on: z.array(z.string()) })),
       })
       .nullable(),
+    definition: z
+      .object({
+        name: z.string(),
+        version: z.number(),
+        latest: z.boolean().meta({ description: 'True if it follows each new version.' }),
+        params: z.record(z.string(), z.unknown()).meta({ description: 'As they were given.' }),
+      })
+      .nullable()
+      .meta({ description: 'The stored definition that the workflow was made from.' }),
     owner: z.string().nullable(),
     created_at: wireInstant,
     updated_at: wireInstant,

@@ -3,6 +3,7 @@
 import { type RouteName, routes } from '../api/routes.ts';
 import type { RouteHandler } from './handler.ts';
 import { attemptHandlers } from './handlers/attempts.ts';
+import { definitionHandlers } from './handlers/definitions.ts';
 import { jobHandlers } from './handlers/jobs.ts';
 import { outputHandlers } from './handlers/output.ts';
 import { overviewHandlers } from './handlers/overview.ts';
@@ -18,6 +19,7 @@ import { workflowHandlers } from './handlers/workflows.ts';
 /** A route without a handler does not compile. */
 const byName: Record<RouteName, RouteHandler> = {
   ...jobHandlers,
+  ...definitionHandlers,
   ...workflowHandlers,
   ...scheduleHandlers,
   ...tickHandlers,

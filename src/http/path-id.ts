@@ -12,6 +12,15 @@ export function pathId(params: Readonly<Record<string, string>>, code: NotFound 
   return id;
 }
 
+/** Returns the name of a stored definition in a path. One that is malformed is simply not found. */
+export function definitionNameIn(params: Readonly<Record<string, string>>): string {
+  const name = params['name'] ?? '';
+  if (!SCHEDULE_NAME.test(name)) {
+    throw new WorkronError('definition_not_found', `No workflow definition ${JSON.stringify(name)}`);
+  }
+  return name;
+}
+
 /** Returns the name of a schedule in a path. One that is malformed is simply not found. */
 export function scheduleNameIn(params: Readonly<Record<string, string>>): string {
   const name = params['name'] ?? '';

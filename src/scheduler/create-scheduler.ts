@@ -23,6 +23,7 @@ import type { Readiness, Scheduler } from './scheduler.ts';
 import { schedulesOf } from './schedules/schedules.ts';
 import { scrape } from './scrape.ts';
 import { Telemetry } from './telemetry.ts';
+import { definitionsOf } from './workflows/definitions.ts';
 import { workflowsOf } from './workflows/workflows.ts';
 
 interface SchedulerOptions {
@@ -68,6 +69,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
     driver: store.driver,
     ...jobsOf(context, bulkWake, draining.signal),
     ...workflowsOf(context),
+    ...definitionsOf(context),
     ...schedulesOf(context),
     ...clusterOf(context),
     ...accessOf(context),

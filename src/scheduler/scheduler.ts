@@ -7,6 +7,7 @@ import type { Cluster } from './cluster.ts';
 import type { Jobs } from './jobs/jobs.ts';
 import type { WorkerCalls } from './leases/worker-calls.ts';
 import type { Schedules } from './schedules/schedules.ts';
+import type { Definitions } from './workflows/definitions.ts';
 import type { Workflows } from './workflows/workflows.ts';
 
 interface Health {
@@ -22,7 +23,16 @@ export interface Readiness {
   problems: string[];
 }
 
-export interface Scheduler extends Jobs, Workflows, Schedules, Cluster, Access, Sessions, WorkerCalls, AsyncDisposable {
+export interface Scheduler
+  extends Jobs,
+    Workflows,
+    Definitions,
+    Schedules,
+    Cluster,
+    Access,
+    Sessions,
+    WorkerCalls,
+    AsyncDisposable {
   readonly instanceId: string;
   readonly leaseMs: number;
   readonly heartbeatMs: number;

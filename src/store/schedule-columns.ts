@@ -9,8 +9,9 @@ import type { Run, RunState, Tick, TickKind, TickVerdict } from '../core/schedul
 /** The properties of a schedule that have no column. */
 export function specOfSchedule(schedule: NewSchedule): ScheduleSpec {
   const { cron, everyMs, anchor, timezone, overlap, catchup, jitterMs, startAt, endAt, forEach, target } = schedule;
-  const { notify = [] } = schedule;
-  return { cron, everyMs, anchor, timezone, overlap, catchup, jitterMs, startAt, endAt, forEach, target, notify };
+  const { notify = [], uses = null } = schedule;
+  const spec = { cron, everyMs, anchor, timezone, overlap, catchup, jitterMs, startAt, endAt, forEach, target, notify };
+  return uses === null ? spec : { ...spec, uses };
 }
 
 export interface ScheduleColumns {

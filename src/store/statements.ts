@@ -202,6 +202,16 @@ export const TWINS = {
     takeIntake: 'Deletes a row and returns it, if no other process has.',
     adoptLive: 'Gives the job the live row of a new one.',
   },
+  definitions: {
+    insertDefinition: 'A new version of a definition.',
+    definition: 'One version of a definition.',
+    latestDefinition: 'The latest version of a definition.',
+    definitionNumbers: 'The numbers of all versions of a definition.',
+    definitions: 'The latest version of each definition, by name.',
+    definitionVersions: 'The versions of a definition, newest first.',
+    deleteDefinition: 'Deletes all versions of a definition.',
+    schedulesUsing: 'The schedules that use a definition, by name.',
+  },
   schedules: {
     schedule: 'A schedule by name.',
     insertSchedule: 'Creates a schedule, unless the name is taken.',

@@ -11,6 +11,7 @@ import type { Driver } from '../core/driver.ts';
 import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import type { AccessStore } from './access-store.ts';
 import type { ClusterStore } from './cluster-store.ts';
+import type { DefinitionStore } from './definition-store.ts';
 import type { DutyStore } from './duty-store.ts';
 import type { Hint, SideEffects } from './hint.ts';
 import type { JobStore } from './job-store.ts';
@@ -33,6 +34,7 @@ export interface Store
     StatsStore,
     NoticeStore,
     ScheduleStore,
+    DefinitionStore,
     AsyncDisposable {
   readonly driver: Driver;
   /** Where the jobs are, for display: a file, or a database's address without the password. */

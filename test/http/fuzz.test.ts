@@ -71,10 +71,12 @@ function agreeOnSchedule(schedule: Record<string, unknown>, isWhole: boolean): R
   if (Array.isArray(schedule['for_each'])) schedule['for_each'] = ['a', 'b'];
   if (schedule['job'] !== undefined) {
     delete schedule['workflow'];
+    delete schedule['definition'];
     schedule['job'] = agree(schedule['job']);
   } else if (schedule['workflow'] !== undefined) {
+    delete schedule['definition'];
     schedule['workflow'] = agreeOnSteps(schedule['workflow'] as Record<string, unknown>);
-  } else if (isWhole) schedule['job'] = { command: 'true' };
+  } else if (isWhole && schedule['definition'] === undefined) schedule['job'] = { command: 'true' };
   return agreeOnNotify(schedule);
 }
 
@@ -246,6 +248,8 @@ async function furnish(server: TestServer): Promise<Record<string, readonly stri
   for (const name of ['hourly', 'daily']) {
     await server.call('POST', '/schedules', { name, cron: `@${name}`, overlap: 'allow', job: { command: 'true' } });
   }
+  const source = 'name: nightly-report\nsteps: {hello: {command: echo hello}}\n';
+  await server.call('PUT', '/definitions/nightly-report', { source });
   for (const name of ['one', 'two']) await server.call('POST', '/tokens', { name, role: 'viewer' });
   for (const name of ['mäil/a b', 'idle', 'spare']) {
     await server.call('PATCH', `/queues/${encodeURIComponent(name)}`, { paused: true });
@@ -256,6 +260,7 @@ async function furnish(server: TestServer): Promise<Record<string, readonly stri
     workers: [worker.worker_id],
     workflows: ['1', '2'],
     schedules: ['hourly', 'daily'],
+    definitions: ['nightly-report'],
     operations: [body.operation.id],
     queues: ['default', 'mäil/a b', 'idle', 'spare'],
     tokens: ['one', 'two'],
@@ -272,6 +277,8 @@ const REFUSALS: readonly ErrorCode[] = [
   'dependency_unknown',
   'schedule_exists',
   'schedule_not_found',
+  'definition_not_found',
+  'definition_in_use',
   'token_exists',
   'token_not_found',
 ];

@@ -7,7 +7,7 @@ import { invalid } from '../decode.ts';
 import { MAX_JOBS } from '../job-submission.ts';
 import { strict } from '../schemas.ts';
 
-const PARAM_TYPES = ['string', 'integer', 'number', 'boolean', 'list'] as const;
+export const PARAM_TYPES = ['string', 'integer', 'number', 'boolean', 'list'] as const;
 type ParamType = (typeof PARAM_TYPES)[number];
 export type ParamValue = string | number | boolean | unknown[];
 

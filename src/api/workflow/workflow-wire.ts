@@ -15,6 +15,7 @@ export function workflowToWire(workflow: Workflow): WireWorkflow {
     started_at: toInstantOrNull(workflow.startedAt),
     ended_at: toInstantOrNull(workflow.endedAt),
     rerun_of: toIdOrNull(workflow.rerunOf),
+    definition: workflow.definition === null ? null : { ...workflow.definition },
     notify: notifyToWire(workflow.notify),
     step_counts: { total: workflow.total, ...workflow.counts },
   };

@@ -24,7 +24,7 @@ const paramValue = z.union(
 );
 
 /** Two parameters with the same variable are refused: one would hide the other. */
-const params = z
+export const params = z
   .record(workflowKey, paramValue)
   .refine((values) => Object.keys(values).length <= 1_000, 'at most 1000 parameters')
   .refine((values) => {
@@ -68,6 +68,10 @@ const workflowShape = {
   started_at: wireInstant.nullable().meta({ description: 'When its first step started.' }),
   ended_at: wireInstant.nullable(),
   rerun_of: wireId.nullable().meta({ description: 'The workflow that this one repeats in part.' }),
+  definition: z
+    .object({ name: z.string(), version: z.number() })
+    .nullable()
+    .meta({ description: 'The stored definition, and its version, that it was made from.' }),
   notify: NotifyView,
   step_counts: z.object({ total: z.number(), ...counts }),
 };
@@ -142,6 +146,7 @@ export type WorkflowDetail = z.output<typeof WorkflowDetail>;
 export const WorkflowListQuery = strict({
   status: z.enum(WORKFLOW_STATUSES).exactOptional(),
   name: label(256).exactOptional(),
+  definition: label(128).meta({ description: 'Runs of this stored definition.' }).exactOptional(),
   ...idPageQuery,
 });
 

@@ -3,6 +3,7 @@
 import type { NewJob } from '../job.ts';
 import type { Notify } from '../notify.ts';
 import type { Condition } from './conditions.ts';
+import type { DefinitionVersion } from './definition.ts';
 
 /** A new step. Its parents are places of earlier steps in the list, so the list is in topological order. */
 export interface NewStep {
@@ -40,6 +41,8 @@ export interface NewWorkflow<Steps extends NewSteps = NewSteps> {
   params: Readonly<Record<string, unknown>>;
   steps: Steps;
   rerunOf: number | null;
+  /** The stored definition that it was made from. */
+  definition?: DefinitionVersion;
 }
 
 /** A workflow that is kept as a whole, to be inserted repeatedly. */

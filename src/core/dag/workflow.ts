@@ -3,6 +3,7 @@
 import type { Job } from '../job.ts';
 import type { Notify } from '../notify.ts';
 import type { Condition } from './conditions.ts';
+import type { DefinitionVersion } from './definition.ts';
 import type { StepCounts, WorkflowStatus } from './workflow-status.ts';
 
 export interface Workflow {
@@ -16,6 +17,8 @@ export interface Workflow {
   startedAt: number | null;
   endedAt: number | null;
   rerunOf: number | null;
+  /** The stored definition that it was made from. */
+  definition: DefinitionVersion | null;
   /** The number of steps, not counting items. */
   total: number;
   counts: StepCounts;
@@ -43,4 +46,6 @@ export interface GroupState {
 export interface WorkflowFilter {
   status?: WorkflowStatus;
   name?: string;
+  /** Made from a version of this definition. */
+  definition?: string;
 }

@@ -68,7 +68,9 @@ export function changeSchedule<S extends Changeable>(before: S, change: Schedule
     case 'edit': {
       const { job, ...fields } = change.edit;
       const target = job === undefined ? {} : { target: editJob(before.target, job) };
-      const schedule = { ...before, ...fields, ...target, updatedAt: now };
+      // Another target no longer comes from the definition that the last one was made from.
+      const uses = fields.target === undefined ? {} : { uses: fields.uses ?? null };
+      const schedule = { ...before, ...fields, ...target, ...uses, updatedAt: now };
       checkSpec(schedule);
       const restart = !sameTiming(before, schedule);
       const known = new Set(keysOf(before));

@@ -1,5 +1,6 @@
 /** The schedule: when it is due, what it runs, and what happens to ticks that overlap or are late. */
 
+import type { DefinitionUse } from '../dag/definition.ts';
 import type { ListedWorkflow } from '../dag/new-workflow.ts';
 import type { JobSpec } from '../job.ts';
 import type { Notify } from '../notify.ts';
@@ -37,6 +38,8 @@ export interface ScheduleSpec {
   /** The keys of the schedule, each with ticks of its own; `null`: the schedule has one line without a key. */
   forEach: readonly string[] | null;
   target: Target;
+  /** The stored definition that the workflow of `target` was made from. */
+  uses?: DefinitionUse | null;
   /** The notify targets of its runs and missed ticks, in addition to the targets of the job or workflow. */
   notify?: readonly Notify[];
 }

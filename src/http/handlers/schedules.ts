@@ -18,11 +18,13 @@ import {
 import { ScheduleApplied, ScheduleApply } from '../../api/schedule-apply.ts';
 import { newScheduleFrom, scheduleDetailToWire, scheduleEditFrom, scheduleToWire } from '../../api/schedule-wire.ts';
 import { nothing } from '../../api/schemas.ts';
+import type { NewSchedule } from '../../core/schedule/schedule.ts';
 import { applySchedules, putSchedule } from '../../scheduler/schedules/declared-schedules.ts';
 import { authorizeEdit, authorizeSchedule, authorizeTarget } from '../authorize.ts';
 import { afterFrom, DEFAULT_PAGE_SIZE, toNameCursor } from '../cursor.ts';
 import { handler } from '../handler.ts';
 import { scheduleNameIn } from '../path-id.ts';
+import { madeFromDefinition, withLatestDefinition } from './definitions.ts';
 
 export const scheduleHandlers = {
   createSchedule: handler(routes.createSchedule, {
@@ -31,9 +33,11 @@ export const scheduleHandlers = {
     bodyLimit: MAX_ARRAY_BYTES,
     replies: { 201: Schedule },
     async handle({ scheduler, principal, body, signal }) {
-      const wanted = newScheduleFrom(body);
-      authorizeTarget(principal, wanted.target, wanted.notify);
-      const schedule = await scheduler.createSchedule(wanted, signal);
+      const schedule = await withLatestDefinition(async () => {
+        const wanted = newScheduleFrom(body, '', await madeFromDefinition(scheduler, body, signal));
+        authorizeTarget(principal, wanted.target, wanted.notify);
+        return await scheduler.createSchedule(wanted, signal);
+      });
       const headers = { location: pathOf(routes.readSchedule, schedule) };
       return { status: 201, json: scheduleToWire(schedule), headers };
     },
@@ -59,8 +63,15 @@ export const scheduleHandlers = {
     replies: { 200: ScheduleApplied },
     async handle({ scheduler, body, now, signal }) {
       const { owner, dry_run: dryRun = false } = body;
-      const schedules = body.schedules.map((wire, place) => newScheduleFrom(wire, `/schedules/${place}`));
-      const items = await applySchedules(scheduler, { owner, schedules, dryRun, now: now() }, signal);
+      const items = await withLatestDefinition(async () => {
+        const schedules: NewSchedule[] = [];
+        for (const [place, wire] of body.schedules.entries()) {
+          schedules.push(
+            newScheduleFrom(wire, `/schedules/${place}`, await madeFromDefinition(scheduler, wire, signal)),
+          );
+        }
+        return await applySchedules(scheduler, { owner, schedules, dryRun, now: now() }, signal);
+      });
       return { status: 200, json: { owner, dry_run: dryRun, items } };
     },
   }),
@@ -82,10 +93,13 @@ export const scheduleHandlers = {
     replies: { 200: Schedule, 201: Schedule },
     async handle(call) {
       const { scheduler, principal, params, body, signal } = call;
-      const wanted = newScheduleFrom({ ...body, name: decode(scheduleName, params['name']) });
-      authorizeTarget(principal, wanted.target, wanted.notify);
-      await authorizeSchedule(call, wanted.name);
-      const { schedule, action } = await putSchedule(scheduler, wanted, signal);
+      const name = decode(scheduleName, params['name']);
+      await authorizeSchedule(call, name);
+      const { schedule, action } = await withLatestDefinition(async () => {
+        const wanted = newScheduleFrom({ ...body, name }, '', await madeFromDefinition(scheduler, body, signal));
+        authorizeTarget(principal, wanted.target, wanted.notify);
+        return await putSchedule(scheduler, wanted, signal);
+      });
       const json = scheduleToWire(schedule);
       if (action !== 'add') return { status: 200, json };
       return { status: 201, json, headers: { location: pathOf(routes.readSchedule, schedule) } };
@@ -99,10 +113,13 @@ export const scheduleHandlers = {
     replies: { 200: Schedule },
     async handle(call) {
       const { scheduler, principal, params, body, signal } = call;
-      const [name, edit] = [scheduleNameIn(params), scheduleEditFrom(body)];
+      const name = scheduleNameIn(params);
       await authorizeSchedule(call, name);
-      authorizeEdit(principal, edit);
-      const schedule = await scheduler.editSchedule(name, edit, signal);
+      const schedule = await withLatestDefinition(async () => {
+        const edit = scheduleEditFrom(body, await madeFromDefinition(scheduler, body, signal));
+        authorizeEdit(principal, edit);
+        return await scheduler.editSchedule(name, edit, signal);
+      });
       return { status: 200, json: scheduleToWire(schedule) };
     },
   }),

@@ -137,6 +137,7 @@ function specOf(schedule: NewSchedule): Record<string, unknown> {
     notify: schedule.notify ?? [],
     job: 'job' in target ? target.job : null,
     workflow: 'workflow' in target ? target.workflow : null,
+    definition: schedule.uses ?? null,
   };
 }
 

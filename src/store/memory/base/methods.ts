@@ -28,6 +28,14 @@ import {
   workers,
 } from '../cluster/workers.ts';
 import { cascade } from '../graph/cascade.ts';
+import {
+  definition,
+  definitions,
+  definitionVersions,
+  deleteDefinition,
+  putDefinition,
+  schedulesUsing,
+} from '../graph/definitions.ts';
 import { expand } from '../graph/expand.ts';
 import { insertWorkflow, skippedSteps, steps, workflow, workflows } from '../graph/workflows.ts';
 import { applyChanges } from '../jobs/apply-changes.ts';
@@ -66,6 +74,8 @@ export const writes = {
   prune,
 
   insertWorkflow,
+  putDefinition,
+  deleteDefinition,
   createSchedule,
   changeSchedule,
   deleteSchedule,
@@ -128,6 +138,10 @@ export const reads = {
   workflows,
   skippedSteps,
   steps,
+  definition,
+  definitions,
+  definitionVersions,
+  schedulesUsing,
   schedule,
   schedules,
   ticks,

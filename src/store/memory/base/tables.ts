@@ -2,6 +2,7 @@
 
 import type { StoredReservation } from '../../../core/capacity.ts';
 import type { Clock } from '../../../core/clock.ts';
+import type { Definition } from '../../../core/dag/definition.ts';
 import type { Duty } from '../../../core/duty.ts';
 import type { InstanceRow } from '../../../core/instance.ts';
 import { isTerminal, type Job } from '../../../core/job.ts';
@@ -44,6 +45,8 @@ export interface Tables {
   readonly tokens: Map<number, ValidToken>;
   /** By worker. */
   readonly reservations: Map<number, StoredReservation>;
+  /** Versions by name, oldest first. */
+  readonly definitions: Map<string, readonly Definition[]>;
   readonly queues: Map<string, QueueRow>;
   readonly uniqueKeys: Map<string, UniqueKey>;
   readonly idempotency: Map<string, IdempotentAnswer>;
@@ -117,6 +120,7 @@ export function createTables(clock: Clock): Tables {
     sessions: new Map(),
     tokens: new Map(),
     reservations: new Map(),
+    definitions: new Map(),
     queues: new Map(),
     uniqueKeys: new Map(),
     idempotency: new Map(),

@@ -1,3 +1,4 @@
+import type { DefinitionVersion } from '../../../core/dag/definition.ts';
 import type { Workflow } from '../../../core/dag/workflow.ts';
 import { endStep, reopenStep, type StepCounts, workflowStatus } from '../../../core/dag/workflow-status.ts';
 import type { TerminalStatus } from '../../../core/job.ts';
@@ -14,6 +15,7 @@ export interface WorkflowRow {
   readonly notify: readonly Notify[];
   readonly createdAt: number;
   readonly rerunOf: number | null;
+  readonly definition: DefinitionVersion | null;
   /** The line of the schedule that it runs for. */
   readonly line: number | null;
   readonly total: number;

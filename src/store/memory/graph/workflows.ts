@@ -46,6 +46,7 @@ export function addWorkflow(tables: Tables, wanted: NewWorkflow, place?: RunPlac
     notify: copyJson(wanted.notify ?? []),
     createdAt: tables.clock.now(),
     rerunOf: wanted.rerunOf,
+    definition: wanted.definition === undefined ? null : { ...wanted.definition },
     line: place?.line ?? null,
     total: wanted.steps.length,
     startedAt: null,
@@ -66,7 +67,7 @@ export function workflow(tables: Tables, id: number): Workflow | undefined {
 
 export function workflows(
   tables: Tables,
-  { status, name }: WorkflowFilter,
+  { status, name, definition }: WorkflowFilter,
   { before, limit }: { before: number | null; limit: number },
 ): Workflow[] {
   return [...tables.workflows.values()]
@@ -74,6 +75,7 @@ export function workflows(
     .filter(({ id }) => before === null || id < before)
     .map(toWorkflow)
     .filter((found) => (status === undefined || found.status === status) && (name === undefined || found.name === name))
+    .filter((found) => definition === undefined || found.definition?.name === definition)
     .slice(0, limit);
 }
 

@@ -5,6 +5,7 @@ import { scheduleExists } from '../../refusals.ts';
 import { type ChangeRequest, nothingJudged, type ScheduleFilter, type ScheduleStep } from '../../schedule-store.ts';
 import { copyJson } from '../base/copy.ts';
 import type { Tables } from '../base/tables.ts';
+import { checkDefinition } from '../graph/definitions.ts';
 import { judge } from './judge.ts';
 import { newScheduleRow, type ScheduleRow, toSchedule } from './rows.ts';
 import { moveTo } from './write-ticks.ts';
@@ -12,6 +13,7 @@ import { moveTo } from './write-ticks.ts';
 export function createSchedule(tables: Tables, schedule: NewSchedule): Schedule {
   const now = tables.clock.now();
   const begin = beginLines(schedule, now);
+  checkDefinition(tables, schedule);
   if (tables.schedules.has(schedule.name)) throw scheduleExists(schedule.name);
   const row = newScheduleRow(schedule, { id: (tables.lastId.schedule += 1), now });
   tables.schedules.set(row.name, row);
@@ -26,6 +28,7 @@ export function changeSchedule(tables: Tables, name: string, request: ChangeRequ
   const now = tables.clock.now();
   const { change, at: asked, ...pieces } = request;
   const at = asked ?? now;
+  if (change.type === 'edit') checkDefinition(tables, change.edit);
   const changed = decideChange<ScheduleRow>(row, copyJson(change), at);
   const about = { before: row, changed, lines: [...row.lines.values()], at };
   const due = dueBeforeChange(about).slice(0, pieces.lines ?? pieces.limit);

@@ -30,6 +30,14 @@ import {
 } from '../cluster/workers.ts';
 import { adopt } from '../graph/adopt.ts';
 import { cascade } from '../graph/cascade.ts';
+import {
+  definition,
+  definitions,
+  definitionVersions,
+  deleteDefinition,
+  putDefinition,
+  schedulesUsing,
+} from '../graph/definitions.ts';
 import { expand } from '../graph/expand.ts';
 import { insertWorkflow } from '../graph/insert-workflow.ts';
 import { skippedSteps, steps, workflow, workflows } from '../graph/workflows.ts';
@@ -103,6 +111,12 @@ export const methods = {
   skippedSteps,
   steps,
 
+  putDefinition,
+  definition,
+  definitions,
+  definitionVersions,
+  deleteDefinition,
+  schedulesUsing,
   createSchedule,
   changeSchedule,
   deleteSchedule,

@@ -9,6 +9,7 @@ import { changeSql } from '../sql/change.ts';
 import { checkpointSql } from '../sql/checkpoint.ts';
 import { claimSql } from '../sql/claim.ts';
 import { contextsSql } from '../sql/contexts.ts';
+import { definitionsSql } from '../sql/definitions.ts';
 import { dependenciesSql } from '../sql/dependencies.ts';
 import { dutiesSql } from '../sql/duties.ts';
 import { groupsSql } from '../sql/groups.ts';
@@ -61,6 +62,7 @@ function texts(s: string) {
     ...heartbeatSql(s),
     ...settleSql(s),
     ...changeSql(s),
+    ...definitionsSql(s),
     ...dependenciesSql(s),
     ...cascadeSql(s),
     ...groupsSql(s),

@@ -145,7 +145,7 @@ export async function storeWorkflow(
   await refuseUnknown(context, session, outline.kept);
   const total = wanted.steps.length;
   const notify = wanted.notify === undefined || wanted.notify.length === 0 ? null : JSON.stringify(wanted.notify);
-  const values = [wanted.name, JSON.stringify(wanted.params), wanted.rerunOf, total, notify];
+  const values = [wanted.name, JSON.stringify(wanted.params), wanted.rerunOf, total, notify, ...definitionOf(wanted)];
   const [row] = await session.query<{ id: number; created_at: number }>(sql.insertWorkflow, values);
   const workflowId = row?.id as number;
   const progress: Progress = { ids: [], ends: new Map(), counts: openSteps(total) };
@@ -159,6 +159,10 @@ export async function storeWorkflow(
   }
   await giveTurnsTo(context, session, { jobIds: progress.ids, fairQueues: [...outline.fairQueues] });
   return workflowId;
+}
+
+function definitionOf({ definition }: NewWorkflow): [name: string | null, version: number | null] {
+  return [definition?.name ?? null, definition?.version ?? null];
 }
 
 async function storePiece(

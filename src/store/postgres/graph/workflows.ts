@@ -20,6 +20,8 @@ interface WorkflowRow {
   ended_at: number | null;
   rerun_of: number | null;
   notify: Notify[] | null;
+  definition: string | null;
+  definition_version: number | null;
   total: number;
   open_steps: number;
   fine_steps: number;
@@ -44,7 +46,7 @@ export async function workflowIn({ sql }: Context, session: Session, id: number)
 
 export async function workflows(
   { database, schema }: Context,
-  { status, name }: WorkflowFilter,
+  { status, name, definition }: WorkflowFilter,
   { before, limit }: { before: number | null; limit: number },
   signal: AbortSignal,
 ): Promise<Workflow[]> {
@@ -53,6 +55,7 @@ export async function workflows(
   const conditions = [
     ...(status === undefined ? [] : [`status = ${bind(status)}`]),
     ...(name === undefined ? [] : [`name = ${bind(name)}`]),
+    ...(definition === undefined ? [] : [`definition = ${bind(definition)}`]),
     ...(before === null ? [] : [`id < ${bind(before)}::bigint`]),
   ];
   const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
@@ -114,6 +117,7 @@ function decodeWorkflow(row: WorkflowRow): Workflow {
     startedAt: row.started_at,
     endedAt: row.ended_at,
     rerunOf: row.rerun_of,
+    definition: row.definition === null ? null : { name: row.definition, version: row.definition_version ?? 0 },
     total: row.total,
     counts: { open: row.open_steps, fine: row.fine_steps, failed: row.failed_steps, cancelled: row.cancelled_steps },
   };

@@ -304,7 +304,19 @@ create table workron.workflow (
   failed_steps integer not null default 0,
   cancelled_steps integer not null default 0,
   notify jsonb,
-  line bigint
+  line bigint,
+  definition text,
+  definition_version integer
+);
+
+-- Workflow definitions. body: what the source means, as JSON; text, as equal text means that nothing has changed.
+create table workron.definition (
+  name text collate "C" not null,
+  version integer not null,
+  source text not null,
+  body text not null,
+  created_at timestamptz(3) not null,
+  primary key (name, version)
 );
 
 -- Groups: steps that are repeated for each item of a list. source: the list, or the parent's id and a path into its result.
@@ -488,6 +500,7 @@ create index unique_key_job on workron.unique_key (job_id);
 
 create index edge_parent on workron.edge (parent_id, child_id);
 create index workflow_status on workron.workflow (status, id);
+create index workflow_definition on workron.workflow (definition, id) where definition is not null;
 create index workflow_line on workron.workflow (line) where line is not null and ended_at is null;
 create index job_group_needs_items on workron.job_group (job_id) where needs_items;
 

@@ -10,6 +10,7 @@ import { type ChangeRequest, nothingJudged, type ScheduleStep } from '../../sche
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
+import { checkDefinition } from '../graph/definitions.ts';
 import { TransactionEffects } from '../graph/effects.ts';
 import { Locks } from '../graph/locks.ts';
 import { retryTransaction } from '../graph/retry-transaction.ts';
@@ -75,6 +76,7 @@ async function stepOf(
   begun: Begun,
 ): Promise<ScheduleStep | undefined> {
   const { session } = transaction;
+  if (request.change.type === 'edit') await checkDefinition(context, session, request.change.edit);
   const before = await lockSchedule(context, session, name);
   if (before === undefined) return undefined;
   const now = await nowOf(context, session);

@@ -6,6 +6,7 @@ import { scheduleExists } from '../../refusals.ts';
 import { specOfSchedule } from '../../schedule-columns.ts';
 import type { ScheduleFilter } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
+import { checkDefinition } from '../graph/definitions.ts';
 import { schedulesFrom } from '../sql/schedules.ts';
 import { insertLines, lockSchedule, nowOf, readSchedule, type ScheduleRow, toSchedule } from './rows.ts';
 
@@ -15,6 +16,7 @@ export async function createSchedule(context: Context, schedule: NewSchedule, si
   const made = await database.transaction(signal, async (session) => {
     const now = await nowOf(context, session);
     const begin = beginLines(schedule, now);
+    await checkDefinition(context, session, schedule);
     const spec = JSON.stringify(specOfSchedule(schedule));
     const [row] = await session.query<{ id: number }>(sql.insertSchedule, [name, owner, spec, now]);
     if (row === undefined) throw scheduleExists(name);

@@ -9,6 +9,7 @@ import { stats } from '../cluster/stats.ts';
 import { tokens } from '../cluster/tokens.ts';
 import { workers } from '../cluster/workers.ts';
 import { hasIntake } from '../graph/adopt.ts';
+import { definitions, definitionVersions } from '../graph/definitions.ts';
 import { skippedSteps, steps, workflows } from '../graph/workflows.ts';
 import { outlook } from '../jobs/outlook.ts';
 import { readLog } from '../jobs/output.ts';
@@ -26,6 +27,8 @@ export const readerMethods = {
   workflows,
   skippedSteps,
   steps,
+  definitions,
+  definitionVersions,
   schedules,
   ticks,
   recentTicks,

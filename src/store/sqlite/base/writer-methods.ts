@@ -20,6 +20,7 @@ import {
 } from '../cluster/workers.ts';
 import { adopt } from '../graph/adopt.ts';
 import { cascade } from '../graph/cascade.ts';
+import { definition, deleteDefinition, putDefinition, schedulesUsing } from '../graph/definitions.ts';
 import { expand } from '../graph/expand.ts';
 import { insertWorkflow } from '../graph/insert-workflow.ts';
 import { workflow } from '../graph/workflows.ts';
@@ -59,6 +60,8 @@ const writes = {
   prune,
 
   insertWorkflow,
+  putDefinition,
+  deleteDefinition,
   createSchedule,
   changeSchedule,
   deleteSchedule,
@@ -108,6 +111,8 @@ export const urgentReads = {
   findLost,
   read,
   workflow,
+  definition,
+  schedulesUsing,
   schedule,
   ticksWithoutRun,
   checkpoint,

@@ -1,6 +1,7 @@
 /** Inserts a workflow with all its steps. */
 
 import { type Condition, edgeStateFor } from '../../../core/dag/conditions.ts';
+import type { DefinitionVersion } from '../../../core/dag/definition.ts';
 import { openEdges } from '../../../core/dag/edge-counters.ts';
 import { type Fate, judgeEdges } from '../../../core/dag/judge.ts';
 import type { GroupState, Workflow } from '../../../core/dag/workflow.ts';
@@ -52,6 +53,7 @@ export interface NewWorkflowInput {
   /** As JSON. */
   params: string;
   rerunOf: number | null;
+  definition: DefinitionVersion | null;
   /** As JSON; `null` if there are no targets. */
   notify: string | null;
   /** The number of steps. */
@@ -201,11 +203,13 @@ function sourceOf(items: NonNullable<NewStepRow[2]>[0], first: number): GroupSta
 }
 
 /** Inserts the workflow with all steps open; `countEnds` corrects it. */
-function insertRow({ database, now }: Context, { name, params, rerunOf, notify, total }: NewWorkflowInput): number {
+function insertRow({ database, now }: Context, input: NewWorkflowInput): number {
+  const { name, params, rerunOf, notify, definition, total } = input;
   const { open, fine, failed, cancelled } = openSteps(total);
   const status = workflowStatus(openSteps(total), false);
   const counts = [total, open, fine, failed, cancelled];
-  return database.insert(sql.insertWorkflow, name, params, status, now, null, rerunOf, ...counts, notify);
+  const made = [definition?.name ?? null, definition?.version ?? null];
+  return database.insert(sql.insertWorkflow, name, params, status, now, null, rerunOf, ...counts, notify, ...made);
 }
 
 /** Counts the steps that had ended when they were inserted. */

@@ -31,7 +31,7 @@ export async function encodeNewWorkflowInTurns(workflow: NewWorkflow, now: numbe
 
 /** The caller may pause wherever it yields. */
 function* encodePieces(
-  { name, params, steps, rerunOf, notify }: NewWorkflow,
+  { name, params, steps, rerunOf, notify, definition }: NewWorkflow,
   now: number,
 ): Generator<undefined, NewWorkflowInput> {
   const hasChildren = yield* markParents(steps);
@@ -53,6 +53,7 @@ function* encodePieces(
     name,
     params: JSON.stringify(params),
     rerunOf,
+    definition: definition ?? null,
     notify: notify === undefined || notify.length === 0 ? null : JSON.stringify(notify),
     total: steps.length,
     pieces,

@@ -20,6 +20,8 @@ export interface WorkflowRow {
   cancelled_steps: number;
   /** As JSON; `null` if there are no targets. */
   notify: string | null;
+  definition: string | null;
+  definition_version: number | null;
 }
 
 export function countsOf(row: WorkflowRow): StepCounts {
@@ -41,6 +43,7 @@ export function decodeWorkflow(row: WorkflowRow): Workflow {
     startedAt: row.started_at,
     endedAt: row.ended_at,
     rerunOf: row.rerun_of,
+    definition: row.definition === null ? null : { name: row.definition, version: row.definition_version ?? 0 },
     total: row.total,
     counts: countsOf(row),
   };

@@ -27,6 +27,7 @@ export function workflows(
   };
   if (filter.status !== undefined) must('status = ?', filter.status);
   if (filter.name !== undefined) must('name = ?', filter.name);
+  if (filter.definition !== undefined) must('definition = ?', filter.definition);
   if (before !== null) must('id < ?', before);
   const statement = `select * from workflow where ${conditions.join(' and ')} order by id desc limit ?`;
   return database.all<WorkflowRow>(statement, ...params, limit).map(decodeWorkflow);

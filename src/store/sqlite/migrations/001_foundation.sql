@@ -263,8 +263,20 @@ create table workflow (
   failed_steps integer not null default 0,
   cancelled_steps integer not null default 0,
   notify text,
-  line integer
+  line integer,
+  definition text,
+  definition_version integer
 ) strict;
+
+-- Workflow definitions. body: what the source means, as JSON.
+create table definition (
+  name text not null,
+  version integer not null,
+  source text not null,
+  body text not null,
+  created_at integer not null,
+  primary key (name, version)
+) strict, without rowid;
 
 -- Groups: steps that are repeated for each item of a list. source: the list, or the parent's id and a path into its result.
 -- items and total: the list and its length, once they are known. needs_items: the grapher has to insert items, or
@@ -447,6 +459,7 @@ create index idempotency_created on idempotency (created_at);
 
 create index edge_parent on edge (parent_id, child_id);
 create index workflow_status on workflow (status, id);
+create index workflow_definition on workflow (definition, id) where definition is not null;
 create index workflow_line on workflow (line) where line is not null and ended_at is null;
 create index job_group_needs_items on job_group (job_id) where needs_items = 1;
 

@@ -8,6 +8,7 @@ import { decodeLineState, type LineColumns, specOfSchedule } from '../../schedul
 import { type ChangeRequest, nothingJudged, type ScheduleStep } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
+import { checkDefinition } from '../graph/definitions.ts';
 import { judge } from './judge.ts';
 import { scheduleNamed } from './rows.ts';
 
@@ -15,6 +16,7 @@ export function createSchedule(context: Context, schedule: NewSchedule): Schedul
   const { database, now, effects } = context;
   const { name, owner } = schedule;
   const begin = beginLines(schedule, now);
+  checkDefinition(context, schedule);
   const made = database.run(sql.insertSchedule, name, owner, JSON.stringify(specOfSchedule(schedule)), now);
   if (made === 0) throw scheduleExists(name);
   const { id } = scheduleNamed(context, name) as Schedule;
@@ -29,6 +31,7 @@ export function changeSchedule(context: Context, name: string, request: ChangeRe
   if (before === undefined) return undefined;
   const { change, at: asked, ...pieces } = request;
   const at = asked ?? now;
+  if (change.type === 'edit') checkDefinition(context, change.edit);
   const changed = decideChange(before, change, at);
   const lines = database.all<LineColumns>(sql.linesOf, before.id).map(decodeLineState);
   const due = dueBeforeChange({ before, changed, lines, at }).slice(0, pieces.lines ?? pieces.limit);

@@ -1,0 +1,115 @@
+/** The operations on stored workflow definitions. */
+
+import {
+  type Definition,
+  type DefinitionUse,
+  definitionChanged,
+  definitionNotFound,
+  type Follower,
+  type NewDefinition,
+} from '../../core/dag/definition.ts';
+import { isWorkronError, WorkronError } from '../../core/error.ts';
+import type { SchedulerContext } from '../context.ts';
+
+/** How often an operation is tried while others change the same definition or its schedules. */
+const MAX_ROUNDS = 20;
+
+interface DefinitionPage {
+  /** The latest versions, sorted by name. */
+  items: Definition[];
+  /** Pass as `after` to read the next page; `null` on the last page. */
+  nextAfter: string | null;
+}
+
+export interface Definitions {
+  /**
+   * Stores the next version of a definition unless the latest is the same. Schedules that follow it run the new version from
+   * now on; `workflowOf` makes what each of them runs. Throws, and changes nothing, if it throws for one of them.
+   */
+  applyDefinition(
+    definition: NewDefinition,
+    workflowOf: (uses: DefinitionUse) => Follower['workflow'],
+    options: { dryRun: boolean },
+    signal: AbortSignal,
+  ): Promise<{ definition: Definition; changed: boolean }>;
+  /** Throws `definition_not_found`. `null`: the latest version. */
+  definition(name: string, version: number | null, signal: AbortSignal): Promise<Definition>;
+  definitions(page: { after: string | null; limit: number }, signal: AbortSignal): Promise<DefinitionPage>;
+  /** Newest first, at most `limit`. */
+  definitionVersions(name: string, limit: number, signal: AbortSignal): Promise<Definition[]>;
+  /** The names of the schedules that use it. */
+  usersOfDefinition(name: string, signal: AbortSignal): Promise<string[]>;
+  /** Throws `definition_not_found`, and `definition_in_use` if schedules use it. Runs of it stay. */
+  deleteDefinition(name: string, signal: AbortSignal): Promise<void>;
+}
+
+export function definitionsOf(context: SchedulerContext): Definitions {
+  const { store } = context;
+  return {
+    applyDefinition: (definition, workflowOf, { dryRun }, signal) =>
+      apply(context, { definition, workflowOf, dryRun }, signal),
+    async definition(name, version, signal) {
+      const found = await store.definition(name, version, signal);
+      if (found === undefined) throw definitionNotFound(name, version);
+      return found;
+    },
+    async definitions({ after, limit }, signal) {
+      const found = await store.definitions({ after, limit: limit + 1 }, signal);
+      const items = found.slice(0, limit);
+      return { items, nextAfter: found.length > limit ? (items.at(-1)?.name ?? null) : null };
+    },
+    definitionVersions: (name, limit, signal) => store.definitionVersions(name, { before: null, limit }, signal),
+    usersOfDefinition: async (name, signal) =>
+      (await store.schedulesUsing(name, signal)).map((schedule) => schedule.name),
+    async deleteDefinition(name, signal) {
+      const { deleted, usedBy } = await store.deleteDefinition(name, signal);
+      if (deleted) return;
+      if (usedBy.length === 0) throw definitionNotFound(name, null);
+      throw new WorkronError(
+        'definition_in_use',
+        `Schedules use the workflow definition ${name}: ${usedBy.slice(0, 10).join(', ')}; delete or change them first`,
+      );
+    },
+  };
+}
+
+interface Application {
+  definition: NewDefinition;
+  workflowOf: (uses: DefinitionUse) => Follower['workflow'];
+  dryRun: boolean;
+}
+
+async function apply(
+  { store }: SchedulerContext,
+  { definition, workflowOf, dryRun }: Application,
+  signal: AbortSignal,
+): Promise<{ definition: Definition; changed: boolean }> {
+  const { name } = definition;
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const latest = await store.definition(name, null, signal);
+    if (latest?.body === definition.body) return { definition: latest, changed: false };
+    const followers = (await store.schedulesUsing(name, signal)).flatMap(({ id, name: schedule, uses }): Follower[] =>
+      uses?.latest
+        ? [{ scheduleId: id, params: uses.params, workflow: workflowFor(schedule, () => workflowOf(uses)) }]
+        : [],
+    );
+    const next = { ...definition, version: (latest?.version ?? 0) + 1, createdAt: await store.now(signal) };
+    if (dryRun) return { definition: next, changed: true };
+    const answer = await store.putDefinition(definition, followers, signal);
+    if (answer !== undefined) return answer;
+  }
+  throw definitionChanged(name);
+}
+
+/** Names the schedule that an error is about. */
+function workflowFor(schedule: string, make: () => Follower['workflow']): Follower['workflow'] {
+  try {
+    return make();
+  } catch (error) {
+    if (!isWorkronError(error, 'bad_request')) throw error;
+    throw new WorkronError(
+      'bad_request',
+      `The schedule ${schedule} follows it with other parameters: ${error.message}`,
+    );
+  }
+}

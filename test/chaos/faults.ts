@@ -1,6 +1,6 @@
 /** What is done to an installation. Each fault ends what it began. */
 
-import { rmSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Installation, LEASE_MS, type Member } from './installation.ts';
@@ -47,6 +47,34 @@ async function freeze(member: Member, ms: number): Promise<void> {
   process?.signal('SIGSTOP');
   await sleep(ms);
   process?.signal('SIGCONT');
+}
+
+/** One fault of the database at a time: it cannot be started on a full disk, for instance. */
+async function withDatabase(
+  installation: Installation,
+  body: (installation: Installation) => Promise<void>,
+): Promise<boolean> {
+  if (installation.databaseBusy) return false;
+  installation.databaseBusy = true;
+  try {
+    await body(installation);
+    return true;
+  } finally {
+    installation.databaseBusy = false;
+  }
+}
+
+/** Writes until no space is left. */
+function fill(path: string): void {
+  const file = openSync(path, 'w');
+  try {
+    const block = Buffer.alloc(1024 * 1024);
+    for (;;) writeSync(file, block);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  } finally {
+    closeSync(file);
+  }
 }
 
 interface Cluster {
@@ -138,36 +166,44 @@ export const FAULTS: Fault[] = [
   {
     name: 'PostgreSQL crashed (immediate stop)',
     applies: isShared,
-    async run({ postgres }, _, random) {
-      await postgres?.halt('immediate');
-      await sleep(between(random, 100, LEASE_MS));
-      await postgres?.resume();
-      return true;
-    },
+    run: (installation, _, random) =>
+      withDatabase(installation, async ({ postgres }) => {
+        await postgres?.halt('immediate');
+        await sleep(between(random, 100, LEASE_MS));
+        await postgres?.resume();
+      }),
   },
   {
     name: "PostgreSQL's clock set forward past the lease",
     applies: isShared,
-    async run(installation) {
-      const byMs = 1.5 * LEASE_MS;
-      await installation.query(`update workron.meta set clock_offset_ms = clock_offset_ms + ${byMs}`);
-      await sleep(LEASE_MS);
-      return true;
-    },
+    run: (installation) =>
+      withDatabase(installation, async () => {
+        const byMs = 1.5 * LEASE_MS;
+        await installation.query(`update workron.meta set clock_offset_ms = clock_offset_ms + ${byMs}`);
+        await sleep(LEASE_MS);
+      }),
+  },
+  {
+    name: "clock of PostgreSQL's machine set and set back (libfaketime)",
+    applies: ({ clockFile }) => clockFile !== null,
+    run: (installation, _, random) =>
+      withDatabase(installation, async () => {
+        installation.setClock(random() < 0.5 ? `+${(1.5 * LEASE_MS) / 1_000}` : `-${(1.5 * LEASE_MS) / 1_000}`);
+        await sleep(between(random, 0.5, 1.5) * LEASE_MS);
+        installation.setClock('+0');
+      }),
   },
   {
     name: 'disk full',
     applies: ({ disk }) => disk !== null,
-    async run({ disk }, _, random) {
-      const filler = join(disk as string, 'filler');
-      try {
-        writeFileSync(filler, Buffer.alloc(64 * 1024 * 1024));
-      } catch {
-        // No space is left, which is the purpose.
-      }
-      await sleep(between(random, 1_000, 8_000));
-      rmSync(filler, { force: true });
-      return true;
-    },
+    run: (installation, _, random) =>
+      withDatabase(installation, async ({ disk, postgres }) => {
+        const filler = join(disk as string, 'filler');
+        fill(filler);
+        await sleep(between(random, 1_000, 8_000));
+        rmSync(filler, { force: true });
+        // PostgreSQL ends if it cannot write its log; somebody starts it again once there is space.
+        if (postgres?.isRunning() === false) await postgres.resume();
+      }),
   },
 ];

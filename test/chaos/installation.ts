@@ -1,7 +1,8 @@
 /** An installation of real processes: a database, schedulers, workers, and a proxy before each scheduler. */
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startTcpProxy, type TcpProxy } from '../kit/http-proxy.ts';
@@ -11,6 +12,15 @@ import { startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workr
 export const LEASE_MS = 10_000;
 const PACE = ['--lease', '10s', '--heartbeat', '2s', '--log-level', 'warn'];
 const SLOTS = 4;
+/** Sizes of the small disk. PostgreSQL needs more: its log alone has files of 16 MiB, and its programs may be copied there. */
+const DISK = { postgres: '512m', sqlite: '64m' };
+const FAKETIME = [
+  ...(process.env['LIBFAKETIME'] === undefined ? [] : [process.env['LIBFAKETIME']]),
+  ...['x86_64-linux-gnu/faketime', 'aarch64-linux-gnu/faketime', 'faketime'].map(
+    (folder) => `/usr/lib/${folder}/libfaketime.so.1`,
+  ),
+  '/usr/local/lib/faketime/libfaketime.so.1',
+];
 
 export interface Installed {
   store: 'postgres' | 'sqlite';
@@ -63,8 +73,12 @@ export class Installation implements AsyncDisposable {
   readonly stack = new AsyncDisposableStack();
   folder = '';
   postgres: PostgresServer | undefined;
-  /** A small disk under the SQLite file; `null` where none can be mounted. */
+  /** A small disk under the database; `null` where none can be mounted. */
   disk: string | null = null;
+  /** The file from which libfaketime takes PostgreSQL's clock; `null` where it is not installed. */
+  clockFile: string | null = null;
+  /** A fault of the database is under way. */
+  databaseBusy = false;
   ports: number[] = [];
   proxies: TcpProxy[] = [];
   schedulers: Member[] = [];
@@ -72,8 +86,11 @@ export class Installation implements AsyncDisposable {
 
   async start({ store, schedulers, workers }: Installed): Promise<void> {
     this.folder = this.stack.use(await temporaryFolder()).path;
-    if (store === 'postgres') this.postgres = this.stack.use(await startPostgres({ durable: true }));
-    else this.#mountDisk();
+    this.#mountDisk(DISK[store]);
+    if (store === 'postgres') {
+      const within = this.disk === null ? {} : { within: this.disk };
+      this.postgres = this.stack.use(await startPostgres({ durable: true, ...within, env: this.#fakeClock() }));
+    }
     const dbUrl = this.postgres?.url ?? `sqlite:${join(this.disk ?? this.folder, 'chaos.db')}`;
     for (let index = 0; index < (store === 'postgres' ? schedulers : 1); index += 1) {
       const port = await freePort();
@@ -132,11 +149,35 @@ export class Installation implements AsyncDisposable {
     await this.stack.disposeAsync();
   }
 
-  #mountDisk(): void {
-    const disk = join(this.folder, 'disk');
-    mkdirSync(disk);
-    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', disk]).status !== 0) return;
+  /** Not in the folder of this installation: PostgreSQL's user could not enter it. */
+  #mountDisk(size: string): void {
+    const disk = mkdtempSync(join(tmpdir(), 'workron-chaos-'));
+    this.stack.defer(() => rmSync(disk, { recursive: true, force: true }));
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=0711`, 'tmpfs', disk]).status !== 0) return;
     this.disk = disk;
     this.stack.defer(() => void spawnSync('umount', ['-l', disk]));
+  }
+
+  /** The variables with which libfaketime sets the clock of a process, if it is installed. */
+  #fakeClock(): Record<string, string> {
+    const library = FAKETIME.find((path) => existsSync(path));
+    if (library === undefined) return {};
+    const folder = mkdtempSync(join(tmpdir(), 'workron-clock-'));
+    this.stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+    chmodSync(folder, 0o755);
+    this.clockFile = join(folder, 'clock');
+    this.setClock('+0');
+    return {
+      LD_PRELOAD: library,
+      FAKETIME_TIMESTAMP_FILE: this.clockFile,
+      FAKETIME_NO_CACHE: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      DONT_FAKE_MONOTONIC: '1',
+    };
+  }
+
+  /** Sets PostgreSQL's clock against the true one, such as `+15` or `-15` (seconds). */
+  setClock(offset: string): void {
+    writeFileSync(this.clockFile as string, `${offset}\n`, { mode: 0o644 });
   }
 }

@@ -85,7 +85,7 @@ async function report(): Promise<void> {
   console.log(`\n${store}, ${values.minutes} minutes, seed ${values.seed}`);
   for (const fault of FAULTS) {
     const count = fault.applies(installation) ? (counts.get(fault.name) ?? 0) : 'not possible here';
-    console.log(`  ${fault.name.padEnd(48)} ${count}`);
+    console.log(`  ${fault.name.padEnd(60)} ${count}`);
   }
   console.log(`  faults: ${[...counts.values()].reduce((sum, count) => sum + count, 0)}`);
   console.log(`  acknowledged jobs: ${load.acknowledged.size}, lost: ${lost.length}, unfinished: ${unfinished.length}`);
@@ -116,7 +116,10 @@ async function reclaimTimes(marks: readonly Mark[]): Promise<number[]> {
       const next = [...starts]
         .filter(([key]) => key.startsWith(`${jobId}/`) && Number(key.split('/')[1]) > attempt)
         .map(([, at]) => at);
-      if (outcome === 'lost' && killedAt !== undefined && next.length > 0) times.push(Math.min(...next) - killedAt);
+      if (outcome !== 'lost' || killedAt === undefined || next.length === 0) continue;
+      // Jobs that were lost before the kill, in a freeze for instance, do not count.
+      const ms = Math.min(...next) - killedAt;
+      if (ms >= 0) times.push(ms);
     }
   }
   return times;

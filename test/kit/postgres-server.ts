@@ -15,6 +15,10 @@ export interface PostgresOptions {
   durable?: boolean;
   /** The folder of another version's binaries. */
   bin?: string;
+  /** The folder in which its files are made; a temporary one by default. */
+  within?: string;
+  /** Variables that it runs with. */
+  env?: Readonly<Record<string, string>>;
   /** A disk of its own that holds so much (`32m`), for tablespaces. Only where `canMount`. */
   disk?: string;
 }
@@ -31,6 +35,8 @@ export interface PostgresServer extends AsyncDisposable {
   /** The two halves of `restart`, for tests that need to look in between. */
   halt(mode: StopMode): Promise<void>;
   resume(): Promise<void>;
+  /** False if it was halted, or has died. */
+  isRunning(): boolean;
   /** Does not keep the process alive. */
   unref(): void;
   /** Where its disk is, for the server and for us: it is mounted for the server alone, so that it goes with it. */
@@ -39,15 +45,15 @@ export interface PostgresServer extends AsyncDisposable {
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const owner = serverOwner();
-  const folder = await scratchFolder(owner);
+  const folder = await scratchFolder(owner, options.within);
   try {
     const bin = options.bin ?? (await findBinaries(folder, owner));
     const data = join(folder, 'data');
     const flags = ['--username=postgres', '--auth=trust', '--no-sync', '--locale=C', '--encoding=UTF8'];
     const made = spawnSync(join(bin, 'initdb'), ['-D', data, ...flags], { cwd: folder, encoding: 'utf8', ...owner });
     if (made.status !== 0) throw new Error(`initdb failed: ${made.error?.message ?? made.stderr}`);
-    const { durable = false, disk = null } = options;
-    const server = new Server({ bin, folder, owner, port: await freePort(), durable, disk });
+    const { durable = false, disk = null, env = {} } = options;
+    const server = new Server({ bin, folder, owner, port: await freePort(), durable, disk, env });
     await server.resume();
     return server;
   } catch (error) {
@@ -63,6 +69,7 @@ interface ServerPlace {
   port: number;
   durable: boolean;
   disk: string | null;
+  env: Readonly<Record<string, string>>;
 }
 
 /** Whether the server can be given a disk of its own. */
@@ -85,7 +92,7 @@ class Server implements PostgresServer {
   }
 
   async resume(): Promise<void> {
-    const { folder, owner, port, durable, disk } = this.#place;
+    const { folder, owner, port, durable, disk, env } = this.#place;
     const settings = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=', 'max_connections=300'];
     if (!durable) settings.push('fsync=off', 'full_page_writes=off');
     const [command = '', ...args] = [
@@ -97,7 +104,7 @@ class Server implements PostgresServer {
     const child = spawn(command, args, {
       cwd: folder,
       stdio: ['ignore', 'ignore', 'pipe'],
-      env: { ...process.env, LC_MESSAGES: 'C' },
+      env: { ...process.env, LC_MESSAGES: 'C', ...env },
       ...(disk === null ? owner : {}),
     });
     this.#process = child;
@@ -127,6 +134,11 @@ class Server implements PostgresServer {
   disk(): { there: string; here: string } {
     const there = join(this.#place.folder, 'disk');
     return { there, here: `/proc/${this.#process?.pid}/root${there}` };
+  }
+
+  isRunning(): boolean {
+    const child = this.#process;
+    return child !== undefined && child.exitCode === null && child.signalCode === null;
   }
 
   async halt(mode: StopMode): Promise<void> {
@@ -166,8 +178,8 @@ class Server implements PostgresServer {
 }
 
 /** A folder that the server's user owns and can enter from the root on. */
-async function scratchFolder(owner: Owner): Promise<string> {
-  for (const parent of new Set([tmpdir(), '/tmp', '/var/tmp'])) {
+async function scratchFolder(owner: Owner, within: string | undefined): Promise<string> {
+  for (const parent of within === undefined ? new Set([tmpdir(), '/tmp', '/var/tmp']) : [within]) {
     const folder = await mkdtemp(join(parent, 'workron-pg-'));
     await chmod(folder, 0o700);
     if (!('uid' in owner)) return folder;

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Dashboard, openDashboard } from '../kit/dashboard.ts';
+import { eventually } from '../kit/eventually.ts';
 
 const TOKEN = 'a-token-for-this-test';
 
@@ -193,4 +194,22 @@ test('10,000 changes in a burst cost the page a few requests, all are shown, and
   // The limit does not depend on the machine: a number for opening a screen, plus a few per second.
   const most = 30 + 4 * ((performance.now() - startedAt) / 1_000);
   assert.ok(requests <= most, `${requests} requests for 10,000 changes, at most ${most}`);
+});
+
+test('an item of a for_each step says that running it again runs all items of its step', async () => {
+  const { id } = await dashboard.client.submitWorkflow({
+    name: 'fan',
+    steps: [{ key: 'each', for_each: ['a', 'b'], command: 'true' }],
+  });
+  const { steps } = await eventually(async () => {
+    const workflow = await dashboard.client.workflow(id);
+    return workflow.status === 'done' ? workflow : undefined;
+  });
+  const group = steps[0]?.job_id as string;
+  const item = (await dashboard.client.jobs({ workflow_id: id })).items.find(({ group_id }) => group_id === group);
+  await using screen = await dashboard.open(`/ui/jobs/${item?.id}`, await loggedIn());
+  const { page } = screen;
+  await page.getByRole('button', { name: 'Run whole step again' }).click();
+  await page.waitForURL((url) => url.pathname.startsWith('/ui/workflows/') && !url.pathname.endsWith(`/${id}`));
+  assert.equal(await page.getByRole('button', { name: 'Run again', exact: true }).count(), 0);
 });

@@ -47,7 +47,7 @@ export function JobActions({ job, onRetried }: { job: JobDetail; onRetried: () =
         </button>
       )}
       <button type="button" disabled={again.running} onClick={() => again.run()}>
-        Run again
+        {job.index === null ? 'Run again' : 'Run whole step again'}
       </button>
       <button type="button" onClick={() => setOpened('changed')}>
         Run with changes…
@@ -66,7 +66,7 @@ interface JobDialogProps {
   onClose: () => void;
 }
 
-/** A job runs again as it was submitted. A step needs its workflow, and runs again in a new one. */
+/** A job runs again as it was submitted. A step needs its workflow, and runs again in a new one, with all its items. */
 async function runAgain(job: JobDetail): Promise<{ words: string; path: string }> {
   if (job.workflow_id === null || job.step === null) {
     const { id } = await client.rerun(job.id);

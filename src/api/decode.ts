@@ -49,6 +49,8 @@ function fieldErrors(issue: z.core.$ZodIssue, at: string): FieldError[] {
     if (branch !== undefined) return branch.flatMap((inner) => fieldErrors(inner, pointer));
     return [{ pointer, detail: expectedTypes(issue.errors) }];
   }
+  if (issue.code === 'invalid_value' && issue.message.startsWith('Invalid '))
+    return [{ pointer, detail: `expected ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}` }];
   return [{ pointer, detail: issue.message.replace(/^Invalid input: /, '') }];
 }
 

@@ -10,7 +10,7 @@ const MAX_MS = 3_650 * 86_400_000;
 export function text(longest: number) {
   return z
     .string()
-    .min(1, 'must not be empty')
+    .min(1, { error: 'must not be empty', abort: true })
     .max(longest, `must have at most ${longest} characters`)
     .refine((value) => value.trim() !== '', 'must not be blank');
 }

@@ -13,8 +13,8 @@ export const systemClock: Clock = {
         signal.removeEventListener('abort', done);
         resolve();
       };
-      // setTimeout fires at once for delays beyond 2^31-1 ms.
-      const timer = setTimeout(done, Math.min(ms, 2_147_483_647));
+      // setTimeout fires at once for delays beyond 2^31-1 ms, and warns of negative ones, such as a rest of -1e-13.
+      const timer = setTimeout(done, Math.min(Math.max(ms, 0), 2_147_483_647));
       signal.addEventListener('abort', done);
     }),
 };

@@ -26,7 +26,7 @@ export interface Cluster {
   cluster(signal: AbortSignal): Promise<ClusterView>;
 }
 
-export function clusterOf({ store }: SchedulerContext): Cluster {
+export function clusterOf({ store, instanceId }: SchedulerContext): Cluster {
   return {
     queues: (signal) => store.queues(signal),
     setQueue: (name, settings, signal) => store.setQueue(name, settings, signal),
@@ -41,8 +41,16 @@ export function clusterOf({ store }: SchedulerContext): Cluster {
     undrainWorker: async (id, signal) => known(await store.undrainWorker(id, signal), id),
     stats: (range, signal) => store.stats(range, signal),
     async cluster(signal) {
-      const [instances, duties] = await Promise.all([store.instances(signal), store.duties(signal)]);
-      return { instances, duties };
+      const [instances, duties, now] = await Promise.all([
+        store.instances(signal),
+        store.duties(signal),
+        store.now(signal),
+      ]);
+      // The process that answers is here now. Where it owns the store, it renews its row rarely.
+      const seen = instances.map((one) =>
+        one.id === instanceId ? { ...one, seenAt: Math.max(one.seenAt, now), state: 'online' as const } : one,
+      );
+      return { instances: seen, duties };
     },
   };
 }

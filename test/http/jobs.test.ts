@@ -96,6 +96,12 @@ const BAD: [string, unknown, string, RegExp][] = [
   ['a day that is not', { command: 'a', run_at: '2030-02-31T00:00:00Z' }, '/run_at', /instant/],
   ['a bad env name', { command: 'a', env: { 'A B': 'x' } }, '/env/A B', /./],
   ['an env number', { command: 'a', env: { A: 1 } }, '/env/A', /string/],
+  [
+    'an unknown conflict',
+    { command: 'a', unique: { key: 'k', on_conflict: 'x' } },
+    '/unique/on_conflict',
+    /^expected "existing" or "replace"/,
+  ],
   ['input of a command that is no text', { command: 'a', input: 1 }, '/input', /standard input/],
   ['input of a command with too much', { command: 'a', input: { base64: '', a: 1 } }, '/input', /standard input/],
   ['input of a command that is not base64', { command: 'a', input: { base64: 'a' } }, '/input', /standard input/],
@@ -119,6 +125,11 @@ for (const [what, body, pointer, detail] of BAD) {
     assert.deepEqual((await server.call('GET', '/jobs')).body.items, []);
   });
 }
+
+test('an empty command is told once', async () => {
+  await using server = await openTestServer();
+  assert.equal((await server.call('POST', '/jobs', { command: '' })).body.detail, '/command: must not be empty');
+});
 
 test('malformed JSON says where', async () => {
   await using server = await openTestServer();

@@ -649,3 +649,14 @@ test('health: well through quiet hours, whatever the loops wait for; not while o
   // The round that hangs keeps the duties from ending, as it would a process.
   void duties;
 });
+
+test('cluster: the instance that answers was seen now, however rarely it renews its row', async () => {
+  const { scheduler, store, clock } = scene();
+  const row = { host: 'h', pid: 1, roles: ['api'], version: '0', url: null, beatMs: 60_000 };
+  await store.beatInstance({ ...row, id: 'me' }, signal);
+  await store.beatInstance({ ...row, id: 'other' }, signal);
+  await clock.advance(300_000);
+  const { instances } = await scheduler.cluster(signal);
+  const seen = Object.fromEntries(instances.map(({ id, seenAt, state }) => [id, [clock.now() - seenAt, state]]));
+  assert.deepEqual(seen, { me: [0, 'online'], other: [300_000, 'offline'] });
+});

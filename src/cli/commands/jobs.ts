@@ -12,7 +12,7 @@ import { listText } from '../output/list.ts';
 import { progressText } from '../output/progress.ts';
 import { oneLine, stateFormat, stateText } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
-import { between, when } from '../output/when.ts';
+import { runTime, when } from '../output/when.ts';
 import { listJobs } from './list-jobs.ts';
 import { waitingNotes } from './waiting-notes.ts';
 
@@ -28,10 +28,7 @@ const COLUMNS: readonly Column<Listed>[] = [
   { title: 'QUEUE', text: (job) => oneLine(job.queue), flexible: true },
   { title: 'PRIO', text: (job) => String(job.priority), align: 'right' },
   { title: 'TRY', text: (job) => String(job.attempts), align: 'right' },
-  {
-    title: 'TIME',
-    text: (job) => (job.status === 'running' || isTerminal(job.status) ? between(job.started_at, job.done_at) : '–'),
-  },
+  { title: 'TIME', text: runTime },
   { title: 'CREATED', text: (job) => when(job.created_at) },
   { title: 'WORKER', text: (job) => job.worker_id ?? '–', align: 'right', wide: true },
   { title: 'FROM', text: originOf, flexible: true, wide: true },

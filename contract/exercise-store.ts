@@ -24,6 +24,7 @@ import { exerciseInstances } from './instances.ts';
 import type { OpenStore } from './kit/store.ts';
 import { exerciseLanes } from './lanes.ts';
 import { exerciseLeadership } from './leadership.ts';
+import { exerciseLimits } from './limits.ts';
 import { exerciseList } from './list.ts';
 import { exerciseLogs } from './logs.ts';
 import { exerciseLost } from './lost.ts';
@@ -37,6 +38,7 @@ import { exerciseProgress } from './progress.ts';
 import { exercisePrune } from './prune.ts';
 import { exerciseQueues } from './queues.ts';
 import { exerciseRaces } from './races.ts';
+import { exerciseRates } from './rates.ts';
 import { exerciseReopen } from './reopen.ts';
 import { exerciseReservations } from './reservations.ts';
 import { exerciseRunContext } from './run-context.ts';
@@ -66,6 +68,8 @@ const THEMES = [
   exerciseLanes,
   exerciseReservations,
   exerciseQueues,
+  exerciseLimits,
+  exerciseRates,
   exerciseHeartbeat,
   exerciseSettle,
   exerciseChanges,

@@ -27,6 +27,9 @@ const EVERYTHING: JobSpec = {
   requires: ['gpu', 'eu'],
   resources: { memory_mb: 512, gpu: 1 },
   fairKey: 'tenant-1',
+  limits: [{ key: 'customer:42', max: 3 }],
+  rates: [{ key: 'api', limit: 10, perMs: 1_000, burst: 2 }],
+  onLimit: 'skip',
   continueOnFailure: true,
   notify: [{ on: ['failed', 'recovered'], target: { type: 'webhook', url: 'https://example.com/' }, lateAfterMs: 1 }],
   tick: {

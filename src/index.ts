@@ -4,7 +4,16 @@ export type { Attempt, Job, JobDetail } from './api/job.ts';
 export type { Schedule } from './api/schedule.ts';
 export type { Backfill, Tick } from './api/tick.ts';
 export { type ErrorCode, isWorkronError, WorkronError } from './core/error.ts';
-export { Cancel, Fatal, type FatalOptions, RetryAfter, Snooze, Stopped } from './core/handler-errors.ts';
+export {
+  Cancel,
+  Fatal,
+  type FatalOptions,
+  RateLimited,
+  type RateLimitedOptions,
+  RetryAfter,
+  Snooze,
+  Stopped,
+} from './core/handler-errors.ts';
 export type { Mounted, MountOptions } from './http/mounted.ts';
 export type { ChildOptions, JobContext } from './library/context.ts';
 export { type Handle, JobFailed, type WaitOptions } from './library/handle.ts';
@@ -12,7 +21,7 @@ export { type DeclaredJob, type JobType, job, type RunnableJob } from './library
 export type { Middleware, RunCall, SubmitCall } from './library/middleware.ts';
 export type { Notify } from './library/notify.ts';
 export { type OpenOptions, open } from './library/open.ts';
-export type { Duration, JobOptions, SubmitOptions } from './library/options.ts';
+export type { Duration, JobOptions, KeyLimit, KeyRate, SubmitOptions } from './library/options.ts';
 export type { RunTick } from './library/run-tick.ts';
 export type {
   BackfillOptions,

@@ -6,6 +6,7 @@ import { duration, label, parseInstant, storeId, toInstant, wholeNumber, wireId,
 import { specShape } from './job.ts';
 import { amounts, queueName, tagList } from './job-submission.ts';
 import { specToWire } from './job-wire.ts';
+import { ratesFrom } from './meters.ts';
 import { RunContext, runContextFromWire, runContextToWire } from './run-context.ts';
 import { itemsOf, named } from './schemas.ts';
 import { TickOfJob, tickOfJobFromWire, tickOfJobToWire } from './tick-of-job.ts';
@@ -130,6 +131,9 @@ function claimedJobFromWire(wire: ClaimedJob, results: Map<string, unknown>): Do
     requires: wire.requires,
     resources: wire.resources,
     fairKey: wire.fair_key,
+    limits: wire.limits,
+    rates: ratesFrom(wire.rates),
+    onLimit: wire.on_limit,
     // Only the scheduler needs these.
     continueOnFailure: DEFAULT_SPEC.continueOnFailure,
     notify: DEFAULT_SPEC.notify,

@@ -3,9 +3,11 @@
 import { z } from 'zod';
 import { CONDITIONS } from '../core/dag/conditions.ts';
 import { BACKOFF_TYPES, ON_DISCONNECT, RERUN } from '../core/job.ts';
+import { ON_LIMIT } from '../core/meter.ts';
 import { UNIQUE_CONFLICTS } from '../core/unique.ts';
 import { isCommandInput } from './command-input.ts';
 import { duration, instant, label, storeId, text, wholeNumber } from './fields.ts';
+import { limitList, rateList } from './meters.ts';
 import { NotifyList } from './notify.ts';
 import { named, strict } from './schemas.ts';
 
@@ -137,6 +139,12 @@ export const JobSubmission = named(
     requires: tagList.exactOptional(),
     resources: amounts.exactOptional(),
     fair_key: label(256).exactOptional(),
+    limits: limitList.exactOptional(),
+    rates: rateList.exactOptional(),
+    on_limit: z
+      .enum(ON_LIMIT)
+      .meta({ description: 'At a full limit: queue (the default): the job waits; skip: it ends as skipped.' })
+      .exactOptional(),
     depends_on: dependencies.exactOptional(),
     unique: unique.exactOptional(),
     notify: NotifyList.exactOptional(),

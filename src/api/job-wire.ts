@@ -13,6 +13,7 @@ import { type NotifyEvent, WEBHOOK_HANDLER } from '../core/notify.ts';
 import { toIdOrNull, toInstant, toInstantOrNull } from './fields.ts';
 import type { Attempt, Job, JobDetail, ListedJob, SubmittedJob } from './job.ts';
 import { type JobSubmission, parentOf } from './job-submission.ts';
+import { metersToWire, ratesFrom } from './meters.ts';
 import { notifyFrom, notifyToWire } from './notify.ts';
 import { tickOfJobToWire } from './tick-of-job.ts';
 
@@ -40,6 +41,9 @@ export function newJobFrom(wire: JobSubmission): NewJob {
     requires: distinct(wire.requires),
     resources: wire.resources ?? DEFAULT_SPEC.resources,
     fairKey: wire.fair_key ?? null,
+    limits: wire.limits ?? DEFAULT_SPEC.limits,
+    rates: ratesFrom(wire.rates),
+    onLimit: wire.on_limit ?? DEFAULT_SPEC.onLimit,
     continueOnFailure: DEFAULT_SPEC.continueOnFailure,
     notify: notifyFrom(wire.notify),
     tick: null,
@@ -177,6 +181,8 @@ export function specToWire(spec: JobSpec) {
     requires: [...spec.requires],
     resources: { ...spec.resources },
     fair_key: spec.fairKey,
+    ...metersToWire(spec),
+    on_limit: spec.onLimit,
   };
 }
 

@@ -4,8 +4,10 @@ import { z } from 'zod';
 import { CONDITIONS } from '../core/dag/conditions.ts';
 import { ATTEMPT_OUTCOMES, BACKOFF_TYPES, ON_DISCONNECT, REASONS, RERUN, STATUSES } from '../core/job.ts';
 import { CUT_FIELDS } from '../core/job-filter.ts';
+import { ON_LIMIT } from '../core/meter.ts';
 import { Checkpoint } from './checkpoint.ts';
 import { duration, wireId, wireInstant } from './fields.ts';
+import { metersShape } from './meters.ts';
 import { NotificationSubject, NotifyView, SentNotification } from './notify.ts';
 import { Progress } from './report.ts';
 import { itemsOf, named, pageOf, strict } from './schemas.ts';
@@ -42,6 +44,8 @@ export const specShape = {
   requires: z.array(z.string()),
   resources: z.record(z.string(), z.number()),
   fair_key: z.string().nullable(),
+  ...metersShape,
+  on_limit: z.enum(ON_LIMIT),
 };
 
 const jobShape = {

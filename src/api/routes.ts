@@ -4,6 +4,7 @@
  */
 
 import type { z } from 'zod';
+import type { Limit, LimitEdit, LimitList, RateList } from './capacity.ts';
 import type { CheckpointUploadQuery, CheckpointWritten } from './checkpoint.ts';
 import type { ClaimedJobs, ClaimRequestInput, ClaimWaitEnded, EndClaimWait } from './claim.ts';
 import type { Cluster } from './cluster.ts';
@@ -164,6 +165,10 @@ export const routes = {
     query: In<typeof WorkerListQuery>;
     reply: Out<typeof WorkerPage>;
   }>(),
+  listLimits: route('GET', '/limits', 'read').of<{ reply: Out<typeof LimitList> }>(),
+  setLimit: route('PUT', '/limits/:key', 'operate').of<{ body: LimitEdit; reply: Limit }>(),
+  deleteLimit: route('DELETE', '/limits/:key', 'operate').of<{ reply: Limit }>(),
+  listRates: route('GET', '/rates', 'read').of<{ reply: Out<typeof RateList> }>(),
   drainWorker: route('POST', '/workers/:id/drain', 'operate').of<{ body?: Empty; reply: Worker }>(),
   undrainWorker: route('POST', '/workers/:id/undrain', 'operate').of<{ body?: Empty; reply: Worker }>(),
   previewSchedule: route('POST', '/schedules/preview', 'read').of<{

@@ -121,6 +121,9 @@ const PROPERTY_OF: Readonly<Record<keyof Omit<WireJobEdit, 'env'>, keyof JobSpec
   requires: 'requires',
   resources: 'resources',
   fair_key: 'fairKey',
+  limits: 'limits',
+  rates: 'rates',
+  on_limit: 'onLimit',
   notify: 'notify',
 };
 

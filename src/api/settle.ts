@@ -5,6 +5,7 @@ import { MAX_RESULT_BYTES, type Outcome, SETTLE_RESULTS, type Settlement, type T
 import { cleanJson, cleanText } from '../core/text.ts';
 import { duration, instant, storeId, toInstant, wholeNumber, wireId } from './fields.ts';
 import { attemptNumber } from './heartbeat.ts';
+import { meterKey } from './meters.ts';
 import { itemsOf, named } from './schemas.ts';
 import { ThrownError } from './thrown.ts';
 
@@ -47,7 +48,15 @@ const outcome = z.discriminatedUnion('type', [
     error: error.default('timed out'),
   }),
   z.object({ type: z.literal('interrupted'), error: error.default('interrupted') }),
-  z.object({ type: z.literal('snoozed'), delay: duration(), error: error.exactOptional() }),
+  z.object({
+    type: z.literal('snoozed'),
+    delay: duration(),
+    error: error.exactOptional(),
+    closes: z
+      .union([z.literal('all'), z.object({ key: meterKey })])
+      .exactOptional()
+      .meta({ description: 'Rates of the job that let nothing start for as long: all, or the one with this key.' }),
+  }),
   z.object({ type: z.literal('cancelled'), error: error.nullable().default(null) }),
   z.object({ type: z.literal('returned') }),
 ]);
@@ -149,7 +158,7 @@ export function outcomeFromWire(wire: SettleItem['outcome']): Outcome {
     case 'interrupted':
       return { type: 'interrupted', error: wire.error };
     case 'snoozed':
-      return { type: 'snoozed', delayMs: wire.delay, ...given('error', wire.error) };
+      return { type: 'snoozed', delayMs: wire.delay, ...given('error', wire.error), ...given('closes', wire.closes) };
     case 'cancelled':
       return { type: 'cancelled', error: wire.error };
     case 'returned':
@@ -181,7 +190,12 @@ function outcomeToWire(outcome: Outcome): z.input<typeof SettleItem>['outcome'] 
     case 'interrupted':
       return { type: 'interrupted', error: outcome.error };
     case 'snoozed':
-      return { type: 'snoozed', delay: outcome.delayMs, ...given('error', outcome.error) };
+      return {
+        type: 'snoozed',
+        delay: outcome.delayMs,
+        ...given('error', outcome.error),
+        ...given('closes', outcome.closes),
+      };
     case 'cancelled':
       return { type: 'cancelled', error: outcome.error };
     case 'returned':

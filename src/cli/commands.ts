@@ -45,6 +45,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     [['rerun'], async () => (await import('./commands/change.ts')).rerunCommand()],
     [['edit'], async () => (await import('./commands/edit.ts')).editCommand()],
     [['queues', 'queue'], async () => (await import('./commands/queues.ts')).queuesCommand()],
+    [['limits', 'limit'], async () => (await import('./commands/limits.ts')).limitsCommand()],
     [['workers'], async () => (await import('./commands/workers.ts')).workersCommand()],
   ]),
   ...inGroup('Access:', [[['tokens', 'token'], async () => (await import('./commands/tokens.ts')).tokensCommand()]]),

@@ -26,6 +26,27 @@ export class Snooze extends Error {
   }
 }
 
+export interface RateLimitedOptions {
+  /** One of the job's rates. Default: all of them. */
+  key?: string;
+  /** Shown on the job and its attempt. */
+  reason?: string;
+}
+
+/**
+ * What the job calls has asked to wait. No job with the same rate starts for this long, and the job runs again after it. This
+ * is a snooze: it does not count against `maxAttempts`.
+ */
+export class RateLimited extends Snooze {
+  readonly key: string | undefined;
+
+  constructor(delay: string | number, { key, reason = '' }: RateLimitedOptions = {}) {
+    super(delay, reason);
+    this.name = 'RateLimited';
+    this.key = key;
+  }
+}
+
 export interface FatalOptions extends ErrorOptions {
   /** For programs: `JobFailed.code`. */
   code?: string;

@@ -2,6 +2,7 @@
 
 import type { CheckpointInfo } from './checkpoint.ts';
 import type { Condition } from './dag/conditions.ts';
+import type { Limit, ON_LIMIT, Rate } from './meter.ts';
 import type { Notify } from './notify.ts';
 import type { Thrown } from './outcome.ts';
 import type { TickOfJob } from './schedule/tick.ts';
@@ -38,6 +39,7 @@ export const REASONS = [
   'upstream_failed',
   'condition',
   'expired',
+  'limit',
 ] as const;
 export type Reason = (typeof REASONS)[number];
 
@@ -84,6 +86,12 @@ export interface JobSpec {
   /** The part of a worker's capacity that the job takes while it runs. */
   resources: Readonly<Record<string, number>>;
   fairKey: string | null;
+  /** Keys of which only so many jobs run at a time; each key once. */
+  limits: readonly Limit[];
+  /** Keys of which only so many attempts start in a while; each key once. */
+  rates: readonly Rate[];
+  /** What happens at a full limit: the job waits, or ends as skipped. A rate is always waited for. */
+  onLimit: (typeof ON_LIMIT)[number];
   /** True if a failure counts as success for the job's children and workflow. */
   continueOnFailure: boolean;
   /** The notify targets of the job's end. Not used for items of a `for_each` step: their group notifies. */
@@ -128,6 +136,9 @@ export const DEFAULT_SPEC: JobSpec = {
   requires: [],
   resources: {},
   fairKey: null,
+  limits: [],
+  rates: [],
+  onLimit: 'queue',
   continueOnFailure: false,
   notify: [],
   tick: null,

@@ -1,9 +1,11 @@
 /**
  * A lane is one combination of queue, kind, `requires` and `resources`. All jobs of a lane need the same of a worker,
- * so a claim looks at whole lanes and never scans past jobs that this worker cannot run.
+ * so a claim looks at whole lanes and never scans past jobs that this worker cannot run. Metered jobs have lanes of their
+ * own, so that claims of all others need not look at keys.
  */
 
 import type { JobSpec } from './job.ts';
+import { isMetered } from './meter.ts';
 
 export interface Lane {
   queue: string;
@@ -11,7 +13,11 @@ export interface Lane {
   kind: string;
   requires: readonly string[];
   resources: Readonly<Record<string, number>>;
+  /** Its jobs have limits or rates. */
+  metered: boolean;
 }
+
+type LaneSpec = Pick<JobSpec, 'queue' | 'handler' | 'requires' | 'resources' | 'limits' | 'rates'>;
 
 /** The jobs that a worker can run at the moment of a claim. */
 export interface Offer {
@@ -24,8 +30,9 @@ export interface Offer {
   free: Readonly<Record<string, number>>;
 }
 
-export function laneOf(spec: Pick<JobSpec, 'queue' | 'handler' | 'requires' | 'resources'>): Lane {
-  return { queue: spec.queue, kind: spec.handler ?? '', requires: spec.requires, resources: spec.resources };
+export function laneOf(spec: LaneSpec): Lane {
+  const { queue, handler, requires, resources } = spec;
+  return { queue, kind: handler ?? '', requires, resources, metered: isMetered(spec) };
 }
 
 /** The lane as text. Equal lanes have equal keys, in whatever order their parts were written. */
@@ -34,19 +41,21 @@ export function laneKey(lane: Lane): string {
   const resources = Object.entries(lane.resources)
     .filter(([, amount]) => amount > 0)
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([lane.queue, lane.kind, requires, resources]);
+  return JSON.stringify([lane.queue, lane.kind, requires, resources, ...(lane.metered ? [1] : [])]);
 }
 
 /** The lane key of each spec. It is computed once for equal neighbours. */
-export function laneKeysOf(specs: readonly Pick<JobSpec, 'queue' | 'handler' | 'requires' | 'resources'>[]): string[] {
-  let last: (typeof specs)[number] | undefined;
+export function laneKeysOf(specs: readonly LaneSpec[]): string[] {
+  let last: LaneSpec | undefined;
   let key = '';
   return specs.map((spec) => {
     const isSame =
       last?.queue === spec.queue &&
       last.handler === spec.handler &&
       last.requires === spec.requires &&
-      last.resources === spec.resources;
+      last.resources === spec.resources &&
+      last.limits === spec.limits &&
+      last.rates === spec.rates;
     if (!isSame) key = laneKey(laneOf(spec));
     last = spec;
     return key;
@@ -55,8 +64,14 @@ export function laneKeysOf(specs: readonly Pick<JobSpec, 'queue' | 'handler' | '
 
 /** The inverse of `laneKey`. */
 export function laneFromKey(key: string): Lane {
-  const [queue, kind, requires, resources] = JSON.parse(key) as [string, string, string[], [string, number][]];
-  return { queue, kind, requires, resources: Object.fromEntries(resources) };
+  const [queue, kind, requires, resources, metered] = JSON.parse(key) as [
+    queue: string,
+    kind: string,
+    requires: string[],
+    resources: [string, number][],
+    metered?: 1,
+  ];
+  return { queue, kind, requires, resources: Object.fromEntries(resources), metered: metered === 1 };
 }
 
 /** True if the worker can run jobs of this lane, leaving resources aside. */

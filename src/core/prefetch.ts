@@ -3,9 +3,9 @@
 import type { JobSpec } from './job.ts';
 import { type Lane, needsResources } from './lane.ts';
 
-/** True for lanes of handlers without resources: a prefetched job must not keep resources from others. */
+/** True for lanes of handlers without resources or keys: a prefetched job must keep neither from others. */
 export function laneMayPrefetch(lane: Lane): boolean {
-  return lane.kind !== '' && !needsResources(lane);
+  return lane.kind !== '' && !needsResources(lane) && !lane.metered;
 }
 
 /**

@@ -21,6 +21,8 @@ export type JobEvent =
    */
   | { type: 'cancel'; keepChildren?: boolean }
   | { type: 'expire' }
+  /** A claim has found a limit full, and the job does not wait for it. */
+  | { type: 'skip' }
   | { type: 'retry' };
 
 /** Every field that the decision used. If one has changed since, the change is not written. */
@@ -94,6 +96,11 @@ export function transition(job: Job, event: JobEvent, random: number): Change | 
         record: null,
         error,
       };
+    }
+    case 'skip': {
+      if (job.status !== 'pending') return undefined;
+      const error = 'a limit was full and on_limit is skip';
+      return { kind: 'end', fence, counters: countersOf(job), status: 'skipped', reason: 'limit', record: null, error };
     }
     case 'lose':
       if (job.status !== 'running') throw illegal(job, 'lose');

@@ -4,6 +4,7 @@ import { type RouteName, routes } from '../api/routes.ts';
 import type { RouteHandler } from './handler.ts';
 import { attemptHandlers } from './handlers/attempts.ts';
 import { definitionHandlers } from './handlers/definitions.ts';
+import { capacityHandlers } from './handlers/capacity.ts';
 import { jobHandlers } from './handlers/jobs.ts';
 import { outputHandlers } from './handlers/output.ts';
 import { overviewHandlers } from './handlers/overview.ts';
@@ -24,6 +25,7 @@ const byName: Record<RouteName, RouteHandler> = {
   ...scheduleHandlers,
   ...tickHandlers,
   ...queueHandlers,
+  ...capacityHandlers,
   ...workerHandlers,
   ...attemptHandlers,
   ...outputHandlers,

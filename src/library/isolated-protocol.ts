@@ -2,7 +2,7 @@
 
 import { workerData } from 'node:worker_threads';
 import { type ErrorCode, isWorkronError, WorkronError } from '../core/error.ts';
-import { Cancel, Fatal, RetryAfter, Snooze } from '../core/handler-errors.ts';
+import { Cancel, Fatal, RateLimited, RetryAfter, Snooze } from '../core/handler-errors.ts';
 import type { Thrown } from '../core/outcome.ts';
 import { textOfThrown, thrownOf } from '../worker/run/thrown.ts';
 import type { ChildOptions, JobContext } from './context.ts';
@@ -58,6 +58,8 @@ interface ThreadError {
   message: string;
   stack: string | undefined;
   delayMs: number | undefined;
+  /** The rate that it closes. */
+  key: string | undefined;
   code: ErrorCode | undefined;
   /** What the process reports about it. */
   thrown: Thrown | undefined;
@@ -67,15 +69,16 @@ export function toThread(error: unknown): ThreadError {
   const text = textOfThrown(error);
   const { thrown } = thrownOf(error);
   if (thrown === undefined)
-    return { name: 'Error', message: text, stack: text, delayMs: undefined, code: undefined, thrown };
+    return { name: 'Error', message: text, stack: text, delayMs: undefined, key: undefined, code: undefined, thrown };
   const { delayMs } = error as { delayMs?: number };
+  const key = error instanceof RateLimited ? error.key : undefined;
   const code = isWorkronError(error) ? error.code : undefined;
-  return { name: thrown.name, message: thrown.message, stack: text, delayMs, code, thrown };
+  return { name: thrown.name, message: thrown.message, stack: text, delayMs, key, code, thrown };
 }
 
 /** Restores an error of the other side, with its class if it is one of ours. */
-export function fromThread({ name, message, stack, delayMs = 0, code, thrown }: ThreadError): Error {
-  const error = code === undefined ? again(name, message, delayMs) : new WorkronError(code, message);
+export function fromThread({ name, message, stack, delayMs = 0, key, code, thrown }: ThreadError): Error {
+  const error = code === undefined ? again(name, message, { delayMs, key }) : new WorkronError(code, message);
   if (stack !== undefined) error.stack = stack;
   if (thrown === undefined || code !== undefined) return error;
   const { code: own, details, causes } = thrown;
@@ -90,12 +93,14 @@ function chainOf(causes: Thrown['causes']): Error | undefined {
   }, undefined);
 }
 
-function again(name: string, message: string, delayMs: number): Error {
+function again(name: string, message: string, { delayMs, key }: { delayMs: number; key: string | undefined }): Error {
   switch (name) {
     case 'RetryAfter':
       return new RetryAfter(delayMs, message);
     case 'Snooze':
       return new Snooze(delayMs, message);
+    case 'RateLimited':
+      return new RateLimited(delayMs, { reason: message, ...(key !== undefined && { key }) });
     case 'Fatal':
       return new Fatal(message);
     case 'InvalidInput':

@@ -3,8 +3,14 @@
 import { WorkronError } from '../core/error.ts';
 import type { JobContext } from './context.ts';
 import type { Json } from './json.ts';
-import { type JobOptions, type JobTemplate, templateOf } from './options.ts';
+import { type JobOptions, type JobTemplate, type KeyLimit, type KeyRate, type OfInput, templateOf } from './options.ts';
 import type { InputOf, OutputOf, Schema } from './schema.ts';
+
+/** Options of a job, of which limits and rates may depend on the input. */
+type OptionsWith<Input> = Omit<JobOptions, 'limits' | 'rates'> & {
+  limits?: readonly KeyLimit[] | ((input: Input) => readonly KeyLimit[]);
+  rates?: readonly KeyRate[] | ((input: Input) => readonly KeyRate[]);
+};
 
 /** A kind of job that can be submitted. */
 export interface JobType<Input = never, Result = unknown> {
@@ -13,6 +19,8 @@ export interface JobType<Input = never, Result = unknown> {
   /** A submission that has only the job's own options. */
   readonly template: JobTemplate;
   readonly options: JobOptions;
+  /** Options that depend on the input. */
+  readonly ofInput: OfInput | null;
   /** Carries types; has no value at run time. */
   readonly '~types'?: { input: (value: Input) => void; result: Result } | undefined;
 }
@@ -32,7 +40,7 @@ export interface DeclaredJob<Input, Output, Result> extends JobType<Input, Resul
   ): RunnableJob<Input, Result>;
 }
 
-interface Definition extends JobOptions {
+interface Definition {
   /**
    * Runs each attempt in its own thread, which is terminated when the attempt must end. The thread loads the module that
    * defines the job; pass `import.meta.url` if the module is bundled.
@@ -40,13 +48,13 @@ interface Definition extends JobOptions {
   isolate?: boolean | string;
 }
 
-interface Declaration<S extends Schema | undefined, R extends Schema | undefined> extends JobOptions {
+interface Declaration<S extends Schema | undefined, R extends Schema | undefined> {
   input?: S;
   /** The schema of its result. */
   result?: R;
 }
 
-interface Loose extends JobOptions {
+interface Loose extends OptionsWith<never> {
   input?: Schema | undefined;
   result?: Schema | undefined;
   run?: unknown;
@@ -56,29 +64,41 @@ interface Loose extends JobOptions {
 /** A job with a schema for its input. */
 export function job<S extends Schema, Result>(
   name: string,
-  definition: Definition & {
-    input: S;
-    run: (input: OutputOf<S>, context: JobContext) => Result;
-  },
+  definition: Definition &
+    OptionsWith<InputOf<S>> & {
+      input: S;
+      run: (input: OutputOf<S>, context: JobContext) => Result;
+    },
 ): RunnableJob<InputOf<S>, Json<Awaited<Result>>>;
 /** A job without a schema: its input has the type of the function's parameter and is not checked. */
 export function job<Input, Result>(
   name: string,
-  definition: Definition & { input?: undefined; run: (input: Input, context: JobContext) => Result },
+  definition: Definition &
+    OptionsWith<Input> & { input?: undefined; run: (input: Input, context: JobContext) => Result },
 ): RunnableJob<Input, Json<Awaited<Result>>>;
 /** A job that another program runs. */
 export function job<S extends Schema | undefined = undefined, R extends Schema | undefined = undefined>(
   name: string,
-  declaration?: Declaration<S, R> & { run?: undefined; isolate?: undefined },
+  declaration?: Declaration<S, R> &
+    OptionsWith<S extends Schema ? InputOf<S> : unknown> & { run?: undefined; isolate?: undefined },
 ): DeclaredJob<
   S extends Schema ? InputOf<S> : unknown,
   S extends Schema ? OutputOf<S> : unknown,
   R extends Schema ? OutputOf<R> : unknown
 >;
 export function job(name: string, definition: Loose = {}): unknown {
-  const { input = null, result: _, run, isolate, ...options } = definition;
+  const { input = null, result: _, run, isolate, limits, rates, ...others } = definition;
+  const ofInput = {
+    ...(typeof limits === 'function' && { limits }),
+    ...(typeof rates === 'function' && { rates }),
+  };
+  const options: JobOptions = {
+    ...others,
+    ...(typeof limits === 'object' && { limits }),
+    ...(typeof rates === 'object' && { rates }),
+  };
   const template = templateOf({ handler: name }, options);
-  const declared = { name, input, options, template };
+  const declared = { name, input, options, template, ofInput: Object.keys(ofInput).length === 0 ? null : ofInput };
   if (run !== undefined) return runnable(declared, run as RunnableJob['run'], isolate);
   return {
     ...declared,

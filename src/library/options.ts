@@ -10,6 +10,20 @@ import type { Transaction } from './transaction.ts';
 /** `'90s'`, `'1h30m'`, `'7d'`, or a number of milliseconds. */
 export type Duration = string | number;
 
+/** How many jobs with a key run at a time. */
+export interface KeyLimit {
+  key: string;
+  max: number;
+}
+
+/** In no time of `per` do more than `limit` attempts with a key start. `burst` allows so many more after a time with fewer. */
+export interface KeyRate {
+  key: string;
+  limit: number;
+  per: Duration;
+  burst?: number;
+}
+
 /** Options of all jobs of a kind. A submission can override them. */
 export interface JobOptions {
   /** Default: `default`. */
@@ -36,6 +50,12 @@ export interface JobOptions {
   requires?: readonly string[];
   /** The part of a worker's resources that it takes while it runs. */
   resources?: Readonly<Record<string, number>>;
+  /** The job starts only if fewer than `max` jobs with the key run, over all workers together. */
+  limits?: readonly KeyLimit[];
+  /** So many attempts with the key start in a while, over all workers together. */
+  rates?: readonly KeyRate[];
+  /** What happens at a full limit: the job waits, or ends as skipped. Default: `queue`. */
+  onLimit?: JobSpec['onLimit'];
   /** Notifications about its end. */
   notify?: readonly Notify[];
 }
@@ -95,6 +115,27 @@ export function templateOf(
   return template;
 }
 
+/** Limits and rates as functions of the input. */
+export interface OfInput {
+  limits?: (input: never) => readonly KeyLimit[];
+  rates?: (input: never) => readonly KeyRate[];
+}
+
+/** Adds what depends on the input, unless `options` have their own. */
+export function withInput<T extends JobTemplate>(
+  template: T,
+  ofInput: OfInput | null,
+  { input, options = {} }: { input: unknown; options?: Pick<JobOptions, 'limits' | 'rates'> | undefined },
+): T {
+  if (ofInput === null) return template;
+  const { limits, rates } = ofInput;
+  return {
+    ...template,
+    ...(limits !== undefined && options.limits === undefined && { limits: [...limits(input as never)] }),
+    ...(rates !== undefined && options.rates === undefined && { rates: [...rates(input as never)] }),
+  };
+}
+
 const FIELDS: Readonly<Record<keyof SubmitOptions, string | null>> = {
   queue: 'queue',
   priority: 'priority',
@@ -108,11 +149,14 @@ const FIELDS: Readonly<Record<keyof SubmitOptions, string | null>> = {
   tags: 'tags',
   requires: 'requires',
   resources: 'resources',
+  onLimit: 'on_limit',
   notify: 'notify',
   name: 'name',
   delay: 'delay',
   runAt: 'run_at',
   fairKey: 'fair_key',
+  limits: 'limits',
+  rates: 'rates',
   env: 'env',
   dependsOn: 'depends_on',
   unique: 'unique',

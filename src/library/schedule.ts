@@ -9,7 +9,7 @@ import type { Engine } from './engine.ts';
 import { Handle } from './handle.ts';
 import type { JobType } from './job.ts';
 import { type Notify, notifyToWire } from './notify.ts';
-import { type Duration, type JobOptions, type SubmitOptions, templateOf } from './options.ts';
+import { type Duration, type JobOptions, type SubmitOptions, templateOf, withInput } from './options.ts';
 
 /** A cron expression or several, or a fixed interval. */
 export type ScheduleTiming =
@@ -126,7 +126,10 @@ export function declarationOf(
   const target =
     job === undefined
       ? templateOf({ command: command as string }, options)
-      : { ...templateOf({ handler: job.name }, job.options, options), input };
+      : {
+          ...withInput(templateOf({ handler: job.name }, job.options, options), job.ofInput, { input, options }),
+          input,
+        };
   const wire: Record<string, unknown> = { job: target };
   for (const [property, value] of Object.entries(rules)) {
     // Unknown options keep their name, so that the schema refuses them with a suggestion.

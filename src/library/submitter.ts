@@ -9,7 +9,7 @@ import { Handle } from './handle.ts';
 import type { JobType } from './job.ts';
 import { toJson } from './json.ts';
 import { aroundSubmit, type Middleware } from './middleware.ts';
-import { type JobTemplate, type SubmitOptions, templateOf } from './options.ts';
+import { type JobTemplate, type SubmitOptions, templateOf, withInput } from './options.ts';
 import { type AnySchedule, declarationOf, ScheduleHandle } from './schedule.ts';
 import { runnerOf, type Transaction } from './transaction.ts';
 
@@ -55,8 +55,9 @@ export class Submitter {
     const template = templateFor(type, options);
     const requests: Request[] = [];
     for (const given of inputs) {
-      const input = checkInput(type, given);
-      requests.push({ template, input: input instanceof Promise ? await input : input });
+      const checked = checkInput(type, given);
+      const input = checked instanceof Promise ? await checked : checked;
+      requests.push({ template: withInput(template, type.ofInput, { input, options }), input });
     }
     return this.#send(requests, options);
   }

@@ -3,6 +3,7 @@
 import { WorkronError } from '../core/error.ts';
 import type { InstanceRow } from '../core/instance.ts';
 import type { DutyState } from '../core/leadership.ts';
+import type { LimitState, RateState } from '../core/meter-state.ts';
 import type { QueueSettings, QueueState } from '../core/queue.ts';
 import type { StatRow } from '../core/stats.ts';
 import type { WorkerRow } from '../core/worker.ts';
@@ -18,6 +19,12 @@ export interface Cluster {
   setQueue(name: string, settings: Partial<QueueSettings>, signal: AbortSignal): Promise<QueueState>;
   /** Throws `not_found`, or `illegal_transition` if it has unfinished jobs: they would run without its settings. */
   deleteQueue(name: string, signal: AbortSignal): Promise<void>;
+  /** Keys of limits that are set, used or waited for. */
+  limits(signal: AbortSignal): Promise<LimitState[]>;
+  /** Sets how many jobs with a key may run; `null`: the limits of the jobs count. */
+  setLimit(key: string, max: number | null, signal: AbortSignal): Promise<LimitState>;
+  /** Keys of rates that are used, closed or waited for. */
+  rates(signal: AbortSignal): Promise<RateState[]>;
   workers(signal: AbortSignal): Promise<WorkerRow[]>;
   drainWorker(id: number, signal: AbortSignal): Promise<WorkerRow>;
   undrainWorker(id: number, signal: AbortSignal): Promise<WorkerRow>;
@@ -36,6 +43,9 @@ export function clusterOf({ store, instanceId }: SchedulerContext): Cluster {
       if (queue === undefined) throw new WorkronError('not_found', `No queue ${JSON.stringify(name)}`);
       throw new WorkronError('illegal_transition', `Queue ${name} has unfinished jobs; cancel or move them first`);
     },
+    limits: (signal) => store.limits(signal),
+    setLimit: (key, max, signal) => store.setLimit(key, max, signal),
+    rates: (signal) => store.rates(signal),
     workers: (signal) => store.workers(signal),
     drainWorker: async (id, signal) => known(await store.drainWorker(id, signal), id),
     undrainWorker: async (id, signal) => known(await store.undrainWorker(id, signal), id),

@@ -1,5 +1,6 @@
 /** The bits of `live.flags`, the same in both SQL stores. Functions in migrations spell them as numbers. */
 
+import type { JobSpec } from '../core/job.ts';
 import { type Notify, watchOf } from '../core/notify.ts';
 
 export const FLAG = {
@@ -23,10 +24,13 @@ export const FLAG = {
   unjudged: 1024,
   /** The job has no start timeout, so freeing it need not read its spec. */
   hasNoStartTimeout: 2048,
+  /** The job has limits: the end of an attempt lets others start. */
+  hasLimits: 4096,
 } as const;
 
 /** The end of a job with one of these changes rows of other jobs. Without, its end is one statement. */
-export const LINKED = FLAG.hasChildren | FLAG.group | FLAG.inWorkflow | FLAG.item | FLAG.notifiesSuccess;
+export const LINKED =
+  FLAG.hasChildren | FLAG.group | FLAG.inWorkflow | FLAG.item | FLAG.notifiesSuccess | FLAG.hasLimits;
 
 /** A job with one of these is claimed with its run context. */
 export const HAS_RUN_CONTEXT = FLAG.inWorkflow | FLAG.hasParents | FLAG.item;
@@ -36,8 +40,12 @@ export function isStep(flags: number): boolean {
   return (flags & FLAG.inWorkflow) !== 0 && (flags & FLAG.item) === 0;
 }
 
-/** The bits that follow from a job's notification targets. */
-export function watchFlags(notify: readonly Notify[]): number {
+/** The bits that follow from a job's notification targets and limits. */
+export function specFlags({ notify, limits }: Pick<JobSpec, 'notify' | 'limits'>): number {
+  return watchFlags(notify) | (limits.length > 0 ? FLAG.hasLimits : 0);
+}
+
+function watchFlags(notify: readonly Notify[]): number {
   if (notify.length === 0) return 0;
   const { failures, successes } = watchOf(notify);
   return (failures ? FLAG.notifiesFailure : 0) | (successes ? FLAG.notifiesSuccess : 0);

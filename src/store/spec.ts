@@ -36,6 +36,9 @@ const STORED_AS = {
   requires: 'requires',
   resources: 'resources',
   fairKey: 'fair_key',
+  limits: 'limits',
+  rates: 'rates',
+  onLimit: 'on_limit',
   continueOnFailure: 'continue_on_failure',
   notify: 'notify',
   tick: 'tick',
@@ -90,6 +93,9 @@ export function sameButInput(a: JobSpec, b: JobSpec): boolean {
     a.requires === b.requires &&
     a.resources === b.resources &&
     a.fairKey === b.fairKey &&
+    a.limits === b.limits &&
+    a.rates === b.rates &&
+    a.onLimit === b.onLimit &&
     a.continueOnFailure === b.continueOnFailure &&
     a.notify === b.notify &&
     a.tick === b.tick
@@ -109,6 +115,8 @@ export function decodeSpec({ queue, kind, name, priority, tags, spec: stored }: 
     env: {},
     requires: [],
     resources: {},
+    limits: [],
+    rates: [],
     notify: [],
   };
   setStored(spec, stored);
@@ -148,6 +156,9 @@ export function claimedJob(columns: SpecColumns, { id, attempt, failures, dueAt,
     requires: SHARED.list,
     resources: SHARED.object,
     fairKey: DEFAULT_SPEC.fairKey,
+    limits: SHARED.list,
+    rates: SHARED.list,
+    onLimit: DEFAULT_SPEC.onLimit,
     continueOnFailure: DEFAULT_SPEC.continueOnFailure,
     notify: SHARED.list,
     tick: DEFAULT_SPEC.tick,

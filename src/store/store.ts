@@ -10,6 +10,7 @@
 import type { Driver } from '../core/driver.ts';
 import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import type { AccessStore } from './access-store.ts';
+import type { CapacityStore } from './capacity-store.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import type { DefinitionStore } from './definition-store.ts';
 import type { DutyStore } from './duty-store.ts';
@@ -31,6 +32,7 @@ export interface Store
     OutputStore,
     ClusterStore,
     AccessStore,
+    CapacityStore,
     StatsStore,
     NoticeStore,
     ScheduleStore,

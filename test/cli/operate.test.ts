@@ -109,6 +109,28 @@ describe('command line', { concurrency: 2 }, () => {
     assert.equal((await workron('jobs')).code, 0);
   });
 
+  test('limits: are submitted, listed, set for all jobs and removed', async () => {
+    const { workron } = shared;
+    const sleeping = (await workron('submit', '-q', '--limit', 'cli:a=b=1', '--', 'sleep 600')).stdout.trim();
+    const waiting = (
+      await workron('submit', '-q', '--limit', 'cli:a=b=1', '--rate', 'cli=5/1s+1', '--', 'true')
+    ).stdout.trim();
+    const { limits, rates } = JSON.parse((await workron('job', waiting, '--json')).stdout);
+    assert.deepEqual(limits, [{ key: 'cli:a=b', max: 1 }]);
+    assert.deepEqual(rates, [{ key: 'cli', limit: 5, per: 1_000, burst: 1 }]);
+    await eventually(async () => (await workron('why', waiting)).stdout.includes('limit of cli:a=b: 1 of 1 run'));
+    assert.match((await workron('limits')).stdout, /cli:a=b +– +1 +1/);
+    assert.equal((await workron('limits', 'set', 'cli:a=b')).code, 2);
+    assert.equal((await workron('limits', 'set', 'cli:a=b', '--max', '0')).code, 2);
+    const set = await workron('limits', 'set', 'cli:a=b', '--max', '2');
+    assert.equal(set.stdout, 'key cli:a=b: at most 2 at once, 1 running\n');
+    assert.equal((await workron('wait', waiting)).code, 0);
+    assert.match((await workron('limits', 'rm', 'cli:a=b')).stdout, /the limit of each job counts/);
+    await workron('cancel', sleeping);
+    assert.equal((await workron('submit', '--limit', 'x', '--', 'true')).code, 2);
+    assert.equal((await workron('submit', '--rate', 'x=1', '--', 'true')).code, 2);
+  });
+
   test('queues rm: deletes a queue made by a typing error, and refuses one with jobs', async () => {
     const { workron } = shared;
     await workron('queues', 'pause', 'nosuch2');

@@ -11,13 +11,14 @@ import {
   serves,
 } from '../../src/core/lane.ts';
 
-const plain: Lane = { queue: 'q', kind: '', requires: [], resources: {} };
+const plain: Lane = { queue: 'q', kind: '', requires: [], resources: {}, metered: false };
 const everything: Offer = { queues: null, commands: true, handlers: ['h'], tags: ['gpu', 'eu'], free: {} };
 
 test('lane: of a spec is its queue, kind and needs', () => {
-  const spec = { queue: 'q', requires: ['gpu'], resources: { m: 1 } };
+  const spec = { queue: 'q', requires: ['gpu'], resources: { m: 1 }, limits: [], rates: [] };
   assert.deepEqual(laneOf({ ...spec, handler: null }), { ...plain, requires: ['gpu'], resources: { m: 1 } });
   assert.equal(laneOf({ ...spec, handler: 'h' }).kind, 'h');
+  assert.equal(laneOf({ ...spec, handler: null, limits: [{ key: 'k', max: 1 }] }).metered, true);
 });
 
 test('lane: equal lanes have equal keys, however they were written', () => {
@@ -37,12 +38,13 @@ test('lane: different lanes have different keys', () => {
     { ...plain, resources: { a: 1 } },
     { ...plain, resources: { a: 2 } },
     { ...plain, resources: { a: 1, b: 1 } },
+    { ...plain, metered: true },
   ];
   assert.equal(new Set(lanes.map(laneKey)).size, lanes.length);
 });
 
 test('lane: a key says all there is about its lane', () => {
-  const lane: Lane = { queue: 'ü "q"', kind: 'h', requires: ['b', 'a'], resources: { y: 0.5, x: 2 } };
+  const lane: Lane = { queue: 'ü "q"', kind: 'h', requires: ['b', 'a'], resources: { y: 0.5, x: 2 }, metered: true };
   const again = laneFromKey(laneKey(lane));
   assert.deepEqual(again, { ...lane, requires: ['a', 'b'] });
   assert.equal(laneKey(again), laneKey(lane));

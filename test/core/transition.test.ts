@@ -102,6 +102,11 @@ test('transition: which event can happen to which status', () => {
       happensTo: ['pending', 'scheduled'],
       nothing: ['blocked', 'running', ...TERMINAL_STATUSES],
     },
+    skip: {
+      event: { type: 'skip' },
+      happensTo: ['pending'],
+      nothing: STATUSES.filter((status) => status !== 'pending'),
+    },
     retry: { event: { type: 'retry' }, happensTo: ['failed', 'cancelled', 'skipped'], nothing: [] },
   };
   for (const { event, happensTo, nothing } of Object.values(events)) {

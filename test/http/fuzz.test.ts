@@ -31,7 +31,10 @@ function agree(value: unknown): unknown {
   }
   if (fields['run_at'] !== undefined) delete fields['delay'];
   if (fields['max_attempts'] !== undefined) delete fields['max_retries'];
-  if (Array.isArray(fields['depends_on'])) fields['depends_on'].splice(1);
+  for (const field of ['depends_on', 'limits', 'rates']) {
+    // Each may be named once.
+    if (Array.isArray(fields[field])) fields[field].splice(1);
+  }
   return agreeOnNotify(fields);
 }
 

@@ -40,6 +40,9 @@ test('every writable field is read back; env values are not', async () => {
     requires: ['gpu'],
     resources: { memory_mb: 512 },
     fair_key: 'tenant',
+    limits: [{ key: 'customer:42', max: 3 }],
+    rates: [{ key: 'api', limit: 10, per: '1s', burst: 2 }],
+    on_limit: 'skip',
     unique: { key: 'k', while: '1h', on_conflict: 'reject' },
   });
   assert.equal(status, 201);
@@ -55,6 +58,8 @@ test('every writable field is read back; env values are not', async () => {
   assert.deepEqual([read.retry_on, read.no_retry_on], [[75], [2]]);
   assert.deepEqual([read.timeout, read.start_timeout, read.kill_grace], [90_000, 604_800_000, 0]);
   assert.deepEqual([read.rerun, read.on_disconnect, read.cwd, read.fair_key], ['never', 'finish', '/tmp', 'tenant']);
+  assert.deepEqual([read.limits, read.on_limit], [[{ key: 'customer:42', max: 3 }], 'skip']);
+  assert.deepEqual(read.rates, [{ key: 'api', limit: 10, per: 1_000, burst: 2 }]);
   assert.deepEqual([read.env, read.requires, read.resources], [['SECRET'], ['gpu'], { memory_mb: 512 }]);
   assert.deepEqual([read.depends_on, read.progress], [[], null]);
   assert.equal(typeof read.waiting_for, 'string');
@@ -94,6 +99,24 @@ const BAD: [string, unknown, string, RegExp][] = [
   ['no time at all', { command: 'a', timeout: 0 }, '/timeout', /at least 1 ms/],
   ['an instant without offset', { command: 'a', run_at: '2030-01-01T00:00:00' }, '/run_at', /instant/],
   ['a day that is not', { command: 'a', run_at: '2030-02-31T00:00:00Z' }, '/run_at', /instant/],
+  ['a limit of 0', { command: 'a', limits: [{ key: 'k', max: 0 }] }, '/limits/0/max', /from 1/],
+  ['a limit without a key', { command: 'a', limits: [{ max: 1 }] }, '/limits/0/key', /./],
+  ['a key of 257 bytes', { command: 'a', limits: [{ key: 'ü'.repeat(129), max: 1 }] }, '/limits/0/key', /256 bytes/],
+  [
+    'a doubled key',
+    {
+      command: 'a',
+      limits: [
+        { key: 'k', max: 1 },
+        { key: 'k', max: 2 },
+      ],
+    },
+    '/limits',
+    /once/,
+  ],
+  ['a rate of 0', { command: 'a', rates: [{ key: 'k', limit: 0, per: '1s' }] }, '/rates/0/limit', /from 1/],
+  ['a rate without a time', { command: 'a', rates: [{ key: 'k', limit: 1 }] }, '/rates/0/per', /./],
+  ['a rate per nothing', { command: 'a', rates: [{ key: 'k', limit: 1, per: 0 }] }, '/rates/0/per', /duration/],
   ['a bad env name', { command: 'a', env: { 'A B': 'x' } }, '/env/A B', /./],
   ['an env number', { command: 'a', env: { A: 1 } }, '/env/A', /string/],
   [

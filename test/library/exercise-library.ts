@@ -58,6 +58,29 @@ export function exerciseLibrary(name: string, open: () => Promise<TestLibrary>):
       await assert.rejects(workron.submit(jobs[3], { n: -1 }), { code: 'bad_request' });
     });
 
+    test('limits and rates may depend on the input, and a submission may have its own', async () => {
+      await using it = await open();
+      const { workron } = it;
+      const perCustomer = job('per-customer', {
+        input: z.object({ customer: z.string() }),
+        limits: ({ customer }) => [{ key: `customer:${customer}`, max: 1 }],
+        rates: [{ key: 'all', limit: 100, per: '1s' }],
+        run: ({ customer }) => customer,
+      });
+      const a = await workron.submit(perCustomer, { customer: 'a' });
+      const b = await workron.submit(perCustomer, { customer: 'b' });
+      const own = await workron.submit(perCustomer, { customer: 'c' }, { limits: [{ key: 'own', max: 2 }] });
+      const read = await Promise.all([a, b, own].map((handle) => handle.job()));
+      assert.deepEqual(
+        read.map((one) => one.limits),
+        [[{ key: 'customer:a', max: 1 }], [{ key: 'customer:b', max: 1 }], [{ key: 'own', max: 2 }]],
+      );
+      assert.deepEqual(read[0]?.rates, [{ key: 'all', limit: 100, per: 1_000, burst: 0 }]);
+      await workron.start({ jobs: [perCustomer], concurrency: 5 });
+      assert.equal(await own.result(), 'c');
+      assert.equal(await b.result(), 'b');
+    });
+
     test('wrong input is refused before anything is stored', async () => {
       await using it = await open();
       const { workron } = it;

@@ -25,6 +25,9 @@ const EVERYTHING: JobSpec = {
   requires: ['gpu'],
   resources: { memory_mb: 512 },
   fairKey: 'tenant',
+  limits: [{ key: 'customer:42', max: 3 }],
+  rates: [{ key: 'api', limit: 10, perMs: 1_000, burst: 2 }],
+  onLimit: 'skip',
   continueOnFailure: true,
   notify: [{ on: ['failed'], target: { type: 'command', command: 'mail' }, lateAfterMs: 60_000 }],
   tick: {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Cancel, Fatal, RetryAfter, Snooze } from '../../src/core/handler-errors.ts';
+import { Cancel, Fatal, RateLimited, RetryAfter, Snooze } from '../../src/core/handler-errors.ts';
 import { ScriptedSource } from '../kit/scripted-source.ts';
 import { TestWorker } from '../kit/worker.ts';
 
@@ -28,6 +28,8 @@ test('worker: what a handler throws is its outcome', async () => {
     snooze: new Snooze(500),
     fatal: new Fatal('no such customer'),
     cancel: new Cancel('nothing to do'),
+    limited: new RateLimited('30s', { key: 'api', reason: 'status 429' }),
+    allLimited: new RateLimited(1_000),
   };
   const handlers = {
     now: (input: unknown) => {
@@ -43,7 +45,7 @@ test('worker: what a handler throws is its outcome', async () => {
     { handler: 'big' },
     { handler: 'circle' },
   );
-  const [plain, text, retry, snooze, fatal, cancel, big, circle] = await Promise.all(
+  const [plain, text, retry, snooze, fatal, cancel, limited, allLimited, big, circle] = await Promise.all(
     ids.map((id) => source.outcome(id)),
   );
   assert.match(JSON.stringify(plain), /"type":"failed".*TypeError: broken.*handler\.test/);
@@ -52,6 +54,9 @@ test('worker: what a handler throws is its outcome', async () => {
   assert.deepEqual(snooze, { type: 'snoozed', delayMs: 500 });
   assert.equal(fatal?.type === 'failed' && fatal.fatal, true);
   assert.deepEqual(cancel, { type: 'cancelled', error: 'nothing to do' });
+  const closes = { key: 'api' };
+  assert.deepEqual(limited, { type: 'snoozed', delayMs: 30_000, error: 'status 429', closes });
+  assert.deepEqual(allLimited, { type: 'snoozed', delayMs: 1_000, closes: 'all' });
   assert.match(JSON.stringify(big), /larger than 1 MiB/);
   assert.match(JSON.stringify(circle), /not JSON/);
 });

@@ -4,21 +4,26 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { JobSubmissionInput } from '../../api/job-submission.ts';
 import { BACKOFF_TYPES, ON_DISCONNECT, RERUN } from '../../core/job.ts';
+import { ON_LIMIT } from '../../core/meter.ts';
 import { UNIQUE_CONFLICTS } from '../../core/unique.ts';
 import { usageError } from '../errors/cli-error.ts';
 import {
   collectAmounts,
   collectCodes,
   collectIds,
+  collectLimits,
   collectList,
   collectNotify,
+  collectRates,
   collectVariables,
   durationFlag,
   instantFlag,
   integerFlag,
   jsonFlag,
+  type LimitFlag,
   type NotifyFlag,
   oneOfFlag,
+  type RateFlag,
 } from './values.ts';
 
 /** Flags for jobs and for the jobs of schedules. */
@@ -44,6 +49,13 @@ export function addWorkFlags(command: Command): Command {
     .option('--requires <TAG,…>', 'Tags that its worker must have', collectList)
     .option('--resources <NAME=AMOUNT,…>', 'What it takes of a worker, such as memory_mb=512,gpu=1', collectAmounts)
     .option('--fair-key <KEY>', 'Whose job it is: keys of one queue take turns')
+    .option('--limit <KEY=MAX>', 'Start only if fewer than MAX jobs with this key run; may be repeated', collectLimits)
+    .option(
+      '--rate <KEY=LIMIT/PER>',
+      'So many starts with this key in a while: api=10/1s; may be repeated',
+      collectRates,
+    )
+    .option('--on-limit <queue|skip>', 'At a full limit: wait (default), or end as skipped', oneOfFlag(ON_LIMIT))
     .option(
       '--notify <EVENT,…=TARGET>',
       'Send notifications: failed,recovered=URL, or =COMMAND; may be repeated',
@@ -97,6 +109,9 @@ interface JobFlags {
   requires?: string[];
   resources?: Record<string, number>;
   fairKey?: string;
+  limit?: LimitFlag[];
+  rate?: RateFlag[];
+  onLimit?: JobSubmissionInput['on_limit'];
   notify?: NotifyFlag[];
   after?: string[];
   afterFailure?: string[];
@@ -134,6 +149,9 @@ export function jobFrom(command: Command): Record<string, unknown> {
     requires: flags.requires,
     resources: flags.resources,
     fair_key: flags.fairKey,
+    limits: flags.limit,
+    rates: flags.rate,
+    on_limit: flags.onLimit,
     notify: flags.notify,
     depends_on: dependenciesFrom(flags),
     unique: uniqueFrom(flags),

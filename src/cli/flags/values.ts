@@ -113,6 +113,40 @@ export function collectAmounts(text: string, before: Record<string, number> | un
   return amounts;
 }
 
+/** `customer:42=3`; the flag may be repeated. A key may contain `=`. */
+export function collectLimits(text: string, before: LimitFlag[] | undefined): LimitFlag[] {
+  const match = /^(.+)=(\d{1,9})$/s.exec(text);
+  if (match === null) throw new InvalidArgumentError('expected KEY=MAX, such as customer:42=3');
+  return [...(before ?? []), { key: match[1] as string, max: Number(match[2]) }];
+}
+
+/** `api:stripe=10/1s`, or with a burst `api:stripe=10/1s+5`; the flag may be repeated. */
+export function collectRates(text: string, before: RateFlag[] | undefined): RateFlag[] {
+  const equals = text.lastIndexOf('=');
+  if (equals < 1) throw new InvalidArgumentError('expected KEY=LIMIT/PER, such as api:stripe=10/1s');
+  return [...(before ?? []), { key: text.slice(0, equals), ...rateFlag(text.slice(equals + 1)) }];
+}
+
+/** `100/1m`, or with a burst `100/1m+20`. */
+function rateFlag(text: string): Omit<RateFlag, 'key'> {
+  const match = /^(\d{1,9})\/([^+]+)(?:\+(\d{1,9}))?$/.exec(text);
+  if (match === null) throw new InvalidArgumentError('expected LIMIT/PER, such as 100/1m, or 100/1m+20 with a burst');
+  const burst = match[3] === undefined ? {} : { burst: Number(match[3]) };
+  return { limit: Number(match[1]), per: durationFlag(match[2] as string), ...burst };
+}
+
+export interface LimitFlag {
+  key: string;
+  max: number;
+}
+
+export interface RateFlag {
+  key: string;
+  limit: number;
+  per: number;
+  burst?: number;
+}
+
 export interface NotifyFlag {
   on: string[];
   webhook?: string;

@@ -32,7 +32,7 @@ export function promoter(context: SchedulerContext, wake: Wake): Loop & Disposab
   };
 }
 
-/** Fails jobs that have waited longer than their `start_timeout`. */
+/** Fails jobs that have waited longer than their `start_timeout`, and skips those that do not wait for a full limit. */
 export function expirer(context: SchedulerContext): Loop {
   return {
     name: 'expirer',
@@ -43,7 +43,14 @@ export function expirer(context: SchedulerContext): Loop {
       const eventFor = (job: { id: number; expiresAt: number | null }) =>
         job.expiresAt !== null && job.expiresAt === expired.get(job.id) ? ({ type: 'expire' } as const) : undefined;
       await decide(context, [...expired.keys()], eventFor, signal);
-      return late.length === BATCH ? 0 : undefined;
+      const unwanted = await context.store.findSkippable(BATCH, signal);
+      await decide(
+        context,
+        unwanted.map(({ id }) => id),
+        () => ({ type: 'skip' }) as const,
+        signal,
+      );
+      return late.length === BATCH || unwanted.length === BATCH ? 0 : undefined;
     },
   };
 }

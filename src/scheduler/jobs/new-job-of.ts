@@ -6,6 +6,7 @@ export function newJobOf(job: Job): NewJob {
   const { startTimeoutMs, killGraceMs, rerun, onDisconnect, env, cwd, tags, requires, resources, fairKey } = job;
   const what = { name, queue, priority, command, handler, input, maxAttempts, backoff, retryOn, noRetryOn, timeoutMs };
   const how = { startTimeoutMs, killGraceMs, rerun, onDisconnect, env, cwd, tags, requires, resources, fairKey };
-  const { continueOnFailure, notify, tick } = job;
-  return { ...what, ...how, continueOnFailure, notify, tick, runAt: null, delayMs: null, unique: null, dependsOn: [] };
+  const { limits, rates, onLimit, continueOnFailure, notify, tick } = job;
+  const around = { limits, rates, onLimit, continueOnFailure, notify, tick };
+  return { ...what, ...how, ...around, runAt: null, delayMs: null, unique: null, dependsOn: [] };
 }

@@ -5,6 +5,7 @@ import { fits, laneOf, type Offer, serves } from '../../core/lane.ts';
 import { type Outlook, offerOf } from '../../core/outlook.ts';
 import type { WorkerRow } from '../../core/worker.ts';
 import type { SchedulerContext } from '../context.ts';
+import { fullMeterOf } from './full-meter.ts';
 
 const MAX_COUNTED = 10_000;
 
@@ -50,6 +51,8 @@ async function pendingFor(context: SchedulerContext, job: Job, signal: AbortSign
   if (queue !== undefined && queue.maxRunning !== null && queue.running >= queue.maxRunning) {
     return `a place in queue ${job.queue}: ${queue.running} of ${queue.maxRunning} run (max_running)`;
   }
+  const full = await fullMeterOf(context, job, signal);
+  if (full !== null) return full;
   const outlooks = await store.outlook(job.id, signal);
   const inTheWay = capacityFor(job, { outlooks, workers });
   if (inTheWay !== null) return inTheWay;

@@ -92,6 +92,7 @@ async function settleOthers(
     actedOn.set(job.id, settlement);
     return { type: 'settle' as const, outcome: settlement.outcome };
   };
+  await closeRates(context, [...byJob.values()].flat(), signal);
   const ids = [...byJob.keys()];
   const decisions = await decide(context, ids, eventFor, signal);
   const changed = new Set(ids.filter((_, position) => decisions[position]?.type === 'changed'));
@@ -99,6 +100,29 @@ async function settleOthers(
     const settlement = settlements[index] as Settlement;
     const acted = changed.has(settlement.jobId) && actedOn.get(settlement.jobId) === settlement;
     answers[index] = acted || (await wasSettledBefore(context, settlement, signal)) ? 'ok' : 'lease_lost';
+  }
+}
+
+/** Before the jobs wait again, so that none of them starts in between. Only what still runs closes its own rates. */
+async function closeRates(
+  { store }: SchedulerContext,
+  settlements: readonly Settlement[],
+  signal: AbortSignal,
+): Promise<void> {
+  const closing = settlements.filter(({ outcome }) => outcome.type === 'snoozed' && outcome.closes !== undefined);
+  if (closing.length === 0) return;
+  const jobs = await store.read(
+    closing.map(({ jobId }) => jobId),
+    signal,
+  );
+  for (const settlement of closing) {
+    const { jobId, outcome } = settlement;
+    const job = jobs.find(({ id }) => id === jobId);
+    if (job === undefined || !holds(job, settlement) || outcome.type !== 'snoozed') continue;
+    const { delayMs, closes } = outcome;
+    for (const { key } of job.rates) {
+      if (closes === 'all' || closes?.key === key) await store.closeRate(key, delayMs, signal);
+    }
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { progressFrom } from '../../api/report.ts';
 import { formatDuration } from '../../core/duration.ts';
-import { Cancel, Fatal, RetryAfter, Snooze, Stopped } from '../../core/handler-errors.ts';
+import { Cancel, Fatal, RateLimited, RetryAfter, Snooze, Stopped } from '../../core/handler-errors.ts';
 import type { JobSpec, RunContext } from '../../core/job.ts';
 import { MAX_RESULT_BYTES, type Outcome } from '../../core/outcome.ts';
 import type { TickOfJob } from '../../core/schedule/tick.ts';
@@ -255,8 +255,15 @@ function outcomeOfError(error: unknown, assignment: Assignment): Outcome {
   }
 }
 
-function snoozed({ delayMs, message }: Snooze): Outcome {
-  return message === '' ? { type: 'snoozed', delayMs } : { type: 'snoozed', delayMs, error: cleanText(message) };
+function snoozed(error: Snooze): Outcome {
+  const { delayMs, message } = error;
+  const key = error instanceof RateLimited ? error.key : undefined;
+  return {
+    type: 'snoozed',
+    delayMs,
+    ...(message !== '' && { error: cleanText(message) }),
+    ...(error instanceof RateLimited && { closes: key === undefined ? 'all' : { key } }),
+  };
 }
 
 function failed(error: string): Extract<Outcome, { type: 'failed' }> {

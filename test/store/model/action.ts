@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { CONDITIONS, type Condition } from '../../../src/core/dag/conditions.ts';
 import type { JobFilter } from '../../../src/core/job-filter.ts';
+import type { ON_LIMIT } from '../../../src/core/meter.ts';
 import type { Outcome } from '../../../src/core/outcome.ts';
 import type { Unique } from '../../../src/core/unique.ts';
 
@@ -17,6 +18,10 @@ export interface WantedJob {
   resources: Record<string, number>;
   tags: string[];
   fairKey: string | null;
+  limits: { key: string; max: number }[];
+  /** So many starts in two steps. */
+  rate: number | null;
+  onLimit: (typeof ON_LIMIT)[number];
   maxAttempts: number;
   rerun: 'safe' | 'never';
   delay: Steps;
@@ -76,6 +81,9 @@ export type Action =
   | { type: 'retry'; job: number }
   | { type: 'lose'; dead: number | null }
   | { type: 'expire' }
+  | { type: 'skip' }
+  | { type: 'limit'; key: string; max: number | null }
+  | { type: 'close'; steps: number }
   | { type: 'stale'; changes: number[] }
   | { type: 'edit'; job: number; priority: number | null; queue: string | null; runIn: number | null }
   | { type: 'promote'; limit: number }
@@ -98,6 +106,11 @@ function sometimes<T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> {
   return fc.option(value, { freq: 2 });
 }
 
+const [l1, l2] = [
+  { key: 'l1', max: 1 },
+  { key: 'l2', max: 1 },
+] as const;
+
 export const wantedJob: fc.Arbitrary<WantedJob> = fc.record({
   priority: fc.integer({ min: -1, max: 1 }),
   queue,
@@ -106,6 +119,9 @@ export const wantedJob: fc.Arbitrary<WantedJob> = fc.record({
   resources: fc.constantFrom<Record<string, number>>({}, {}, { m: 1 }, { m: 2, n: 0 }),
   tags: fc.constantFrom<string[]>([], ['x'], ['x', 'y']),
   fairKey: fc.constantFrom(null, null, 'f', 'g'),
+  limits: fc.constantFrom<WantedJob['limits']>([], [], [], [l1], [l1], [l2], [l1, l2], [{ ...l1, max: 2 }]),
+  rate: fc.constantFrom(null, null, null, 1, 2),
+  onLimit: fc.constantFrom('queue', 'queue', 'queue', 'skip'),
   maxAttempts: few,
   rerun: fc.constantFrom('safe', 'safe', 'never'),
   delay: fc.constantFrom(null, null, null, 1, 2, 3),
@@ -221,6 +237,16 @@ export const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ type: fc.constant('retry'), job: pick }) },
   { weight: 4, arbitrary: fc.record({ type: fc.constant('lose'), dead: sometimes(pick) }) },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('expire') }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('skip') }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('limit'),
+      key: fc.constantFrom('l1', 'l2'),
+      max: fc.constantFrom(null, null, 1, 2),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('close'), steps: few }) },
   {
     weight: 6,
     arbitrary: fc.record({ type: fc.constant('stale'), changes: fc.array(pick, { minLength: 1, maxLength: 4 }) }),

@@ -12,6 +12,9 @@ import { pickOf, STEP_MS, type World } from './world.ts';
 const LEASE_MS = 4.5 * STEP_MS;
 const LONG_LEASE_MS = 30.5 * STEP_MS;
 
+/** As with leases, not a multiple of a step. */
+const RATE_MS = 2.5 * STEP_MS;
+
 /** Far more than a call takes, far less than a part of a step. */
 const APART_MS = 5_000;
 
@@ -137,6 +140,16 @@ export async function perform(world: World, action: Action): Promise<unknown> {
       for (const job of expired) answers.push(await decide(world, job, { type: 'expire' }));
       return answers;
     }
+    case 'skip': {
+      const unwanted = await store.findSkippable(100, forever);
+      const answers: unknown[] = [];
+      for (const job of unwanted) answers.push(await decide(world, job, { type: 'skip' }));
+      return answers;
+    }
+    case 'limit':
+      return known(await store.setLimit(action.key, action.max, forever));
+    case 'close':
+      return known(await store.closeRate('r', world.delayMs(action.steps), forever));
     case 'stale': {
       const changes = firstOfEachJob(action.changes.flatMap((pick) => world.change(pick) ?? []));
       return store.applyChanges(changes, forever);
@@ -215,9 +228,16 @@ export async function observe({ store }: World): Promise<unknown> {
     workflows: workflows.map(({ id, ...row }) => ({ workflowId: id, ...row })),
     steps: await Promise.all(workflows.map(({ id }) => store.steps(id, null, forever))),
     queues: await store.queues(forever),
+    limits: (await store.limits(forever)).map(known),
+    rates: (await store.rates(forever)).map(known),
     workers: workers.map(({ id, ...row }) => ({ workerId: id, ...row })),
     nextDueAt: (await store.promote(0, forever)).nextDueAt,
   };
+}
+
+/** How many jobs a claim has found to wait depends on how far it has read. */
+function known<T extends { waiting: number }>({ waiting: _waiting, ...state }: T): Omit<T, 'waiting'> {
+  return state;
 }
 
 /** How it all went. */
@@ -231,13 +251,14 @@ function offerOf({ gpu, handlers, free }: { gpu: boolean; handlers: boolean; fre
 }
 
 function newJob(world: World, wanted: WantedJob, now: number, index: number) {
-  const { delay, byInstant, startTimeout, timeout, unique, dependsOn, ...spec } = wanted;
+  const { delay, byInstant, startTimeout, timeout, unique, dependsOn, rate, ...spec } = wanted;
   const parents = new Map(dependsOn.map(({ job, condition }) => [pickOf(world.jobs, job), condition]));
   parents.delete(undefined);
   const apartMs = (2 * index + (byInstant ? 1 : 0)) * APART_MS;
   const delayMs = delay === null ? null : world.delayMs(delay) + apartMs;
   return aJob({
     ...spec,
+    rates: rate === null ? [] : [{ key: 'r', limit: rate, perMs: RATE_MS, burst: 0 }],
     name: `job of step ${world.step}`,
     runAt: byInstant && delayMs !== null ? now + delayMs : null,
     delayMs: byInstant ? null : delayMs,

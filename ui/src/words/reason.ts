@@ -29,6 +29,8 @@ export function reasonText(job: Ended): string | null {
       return 'Its condition was not met.';
     case 'expired':
       return 'It did not start within its start_timeout.';
+    case 'limit':
+      return 'A limit was full, and it was not to wait for it.';
     case null:
       return null;
   }

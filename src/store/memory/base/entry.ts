@@ -32,6 +32,8 @@ export interface Entry extends Readonly<Origin> {
   /** Its fair turn, given when it became claimable; `turnKey` is `null` if it has none. */
   turn: number;
   turnKey: string | null;
+  /** The parking in which it waits for a meter; `null`: it is in its lane. */
+  parkedIn: string | null;
   attempt: number;
   counters: Counters;
   workerId: number | null;

@@ -2,7 +2,9 @@
 
 import type { Status, WaitingStatus } from '../../../core/job.ts';
 import { type Lane, laneFromKey } from '../../../core/lane.ts';
+import { metersOf } from '../../../core/meter.ts';
 import { Heap } from '../../heap.ts';
+import { Parkings } from '../jobs/parkings.ts';
 import type { TurnGroups } from '../jobs/turn-groups.ts';
 import type { Entry } from './entry.ts';
 
@@ -47,6 +49,9 @@ export class Live {
   readonly #counts = new Map<string, LiveCounts & { total: number }>();
   /** Runs of schedules, by line. */
   readonly #runs = new Map<number, Set<Entry>>();
+  /** Running jobs by limit. */
+  readonly #metered = new Map<string, Set<Entry>>();
+  readonly parkings = new Parkings();
   readonly #turns: TurnGroups;
 
   constructor(turns: TurnGroups) {
@@ -60,7 +65,11 @@ export class Live {
       const runs = this.#runs.get(line) ?? new Set();
       this.#runs.set(line, runs.add(entry));
     }
-    if (entry.status === 'pending') {
+    if (entry.status !== 'pending') entry.parkedIn = null;
+    if (entry.parkedIn !== null) {
+      this.parkings.add(entry, entry.parkedIn);
+      this.#turns.add(entry);
+    } else if (entry.status === 'pending') {
       let lane = this.#lanes.get(entry.lane);
       if (lane === undefined) {
         lane = { lane: laneFromKey(entry.lane), line: new Heap(isAhead) };
@@ -69,7 +78,10 @@ export class Live {
       lane.line.add(entry);
       this.#turns.add(entry);
     } else if (entry.status === 'scheduled') this.#scheduled.add(entry);
-    else if (isHeld(entry)) this.#heldBy(entry.workerId as number).add(entry);
+    else if (isHeld(entry)) {
+      this.#heldBy(entry.workerId as number).add(entry);
+      for (const name of limitsOf(entry)) this.#metered.set(name, (this.#metered.get(name) ?? new Set()).add(entry));
+    }
     if (entry.expiresAt !== null && entry.status !== 'running') this.#expiring.add(entry);
   }
 
@@ -78,6 +90,7 @@ export class Live {
     const line = lineOf(entry);
     const runs = this.#runs.get(line ?? 0);
     if (runs?.delete(entry) && runs.size === 0) this.#runs.delete(line ?? 0);
+    if (entry.parkedIn !== null) this.parkings.delete(entry, entry.parkedIn);
     const lane = this.#lanes.get(entry.lane);
     if (entry.status === 'pending' && lane?.line.delete(entry) && lane.line.size === 0) this.#lanes.delete(entry.lane);
     if (entry.status === 'pending') this.#turns.delete(entry);
@@ -87,6 +100,11 @@ export class Live {
       const held = this.#heldBy(entry.workerId as number);
       held.delete(entry);
       if (held.size === 0) this.#held.delete(entry.workerId as number);
+      for (const name of limitsOf(entry)) {
+        const running = this.#metered.get(name);
+        running?.delete(entry);
+        if (running?.size === 0) this.#metered.delete(name);
+      }
     }
   }
 
@@ -97,6 +115,22 @@ export class Live {
 
   lanes(): Iterable<LaneLine> {
     return this.#lanes.values();
+  }
+
+  /** Lanes and parkings: all claimable jobs. */
+  *pendingLines(): Generator<LaneLine> {
+    yield* this.#lanes.values();
+    yield* this.parkings.all();
+  }
+
+  /** The number of running jobs that count against a limit. */
+  runningWith(meter: string): number {
+    return this.#metered.get(meter)?.size ?? 0;
+  }
+
+  /** The limits that running jobs count against. */
+  metersInUse(): Iterable<string> {
+    return this.#metered.keys();
   }
 
   lane(key: string): LaneLine | undefined {
@@ -161,6 +195,10 @@ export class Live {
 }
 
 const NONE: LiveCounts & { total: number } = { total: 0, blocked: 0, scheduled: 0, pending: 0, running: 0 };
+
+function limitsOf({ spec }: Entry): string[] {
+  return metersOf({ limits: spec.limits, rates: [] }).map(({ name }) => name);
+}
 
 /** A step is not a run of a schedule: its workflow is. */
 function lineOf({ spec, workflowId }: Entry): number | null {

@@ -46,6 +46,7 @@ import { edit } from '../jobs/edit.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
+import { closeRate, findSkippable, limits, meterUse, rates, setLimit } from '../jobs/meters.ts';
 import { outlook } from '../jobs/outlook.ts';
 import { appendLogs, readLog, report } from '../jobs/output.ts';
 import { settle, start } from '../jobs/settle.ts';
@@ -90,6 +91,8 @@ export const writes = {
   deliver,
   postponeNotice,
 
+  setLimit,
+  closeRate,
   setQueue,
   deleteQueue,
   registerWorker,
@@ -154,6 +157,10 @@ export const reads = {
   notices,
   notifications,
 
+  limits,
+  rates,
+  meterUse,
+  findSkippable,
   queues,
   workers,
   worker,

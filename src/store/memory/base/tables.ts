@@ -18,6 +18,7 @@ import { Changes } from '../../hint.ts';
 import type { LeaderRow } from '../cluster/leadership.ts';
 import type { NoticeRow } from '../cluster/notices.ts';
 import type { WorkflowRow } from '../graph/workflow-row.ts';
+import type { MeterRow } from '../jobs/meters.ts';
 import { TurnGroups } from '../jobs/turn-groups.ts';
 import { isDueEarlier, type LineRow, type ScheduleRow, type TickRow } from '../schedules/rows.ts';
 import { type Entry, toJob } from './entry.ts';
@@ -48,6 +49,8 @@ export interface Tables {
   /** Versions by name, oldest first. */
   readonly definitions: Map<string, readonly Definition[]>;
   readonly queues: Map<string, QueueRow>;
+  /** Limits and rates by name. */
+  readonly meters: Map<string, MeterRow>;
   readonly uniqueKeys: Map<string, UniqueKey>;
   readonly idempotency: Map<string, IdempotentAnswer>;
   readonly stats: Map<string, StatRow>;
@@ -122,6 +125,7 @@ export function createTables(clock: Clock): Tables {
     reservations: new Map(),
     definitions: new Map(),
     queues: new Map(),
+    meters: new Map(),
     uniqueKeys: new Map(),
     idempotency: new Map(),
     stats: new Map(),

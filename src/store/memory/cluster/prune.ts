@@ -6,6 +6,7 @@ import type { Entry } from '../base/entry.ts';
 import type { Tables } from '../base/tables.ts';
 import { cutOff } from '../graph/edges.ts';
 import { toWorkflow } from '../graph/workflow-row.ts';
+import { isUnused } from '../jobs/meters.ts';
 import { dropKey, isOver } from '../jobs/unique.ts';
 import type { TickRow } from '../schedules/rows.ts';
 
@@ -14,6 +15,7 @@ export function prune(tables: Tables, retention: Retention, limit: number): numb
   forget(tables.uniqueKeys, (held) => isOver(held, now));
   forget(tables.idempotency, (answer) => answer.createdAt + IDEMPOTENCY_MS <= now);
   forget(tables.stats, (row) => row.minute < now - retention.statsMs);
+  forget(tables.meters, (row, name) => isUnused(tables, name, row));
   forget(tables.alarms, (raisedAt) => raisedAt < now - retention.otherMs);
   let count = pruneEnded(tables, tables.done, now - retention.doneMs, limit);
   count += pruneEnded(tables, tables.undone, now - retention.otherMs, limit - count);
@@ -81,6 +83,6 @@ function remove(tables: Tables, entry: Entry): void {
   if (entry.spec.notify.length > 0) forget(tables.notifications, ({ jobId }) => jobId === entry.id);
 }
 
-function forget<K, V>(rows: Map<K, V>, isOld: (row: V) => boolean): void {
-  for (const [key, row] of rows) if (isOld(row)) rows.delete(key);
+function forget<K, V>(rows: Map<K, V>, isOld: (row: V, key: K) => boolean): void {
+  for (const [key, row] of rows) if (isOld(row, key)) rows.delete(key);
 }

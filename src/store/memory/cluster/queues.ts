@@ -35,7 +35,7 @@ function stateOf(tables: Tables, name: string): QueueState {
 
 function oldestPendingAt(tables: Tables, name: string): number | null {
   let oldest: number | null = null;
-  for (const { lane, line } of tables.live.lanes()) {
+  for (const { lane, line } of tables.live.pendingLines()) {
     if (lane.queue !== name) continue;
     for (const { dueAt } of line.values()) oldest = Math.min(dueAt, oldest ?? dueAt);
   }

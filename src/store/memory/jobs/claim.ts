@@ -1,7 +1,8 @@
 import { latestEnd, RESERVATION_MS, Room, type StoredReservation, type Surroundings } from '../../../core/capacity.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { ClaimedJob, ParentEnd } from '../../../core/job.ts';
-import { type Lane, serves } from '../../../core/lane.ts';
+import { type Lane, laneKey, serves } from '../../../core/lane.ts';
+import { fullMeter, metersOf } from '../../../core/meter.ts';
 import type { Choice } from '../../../core/outlook.ts';
 import { laneMayPrefetch, mayPrefetch } from '../../../core/prefetch.ts';
 import type { ClaimRequest } from '../../job-store.ts';
@@ -10,6 +11,7 @@ import { isAhead, type LaneLine } from '../base/live.ts';
 import { change, isSilent, mayClaim, type Tables } from '../base/tables.ts';
 import { runContextOf } from '../graph/run-context.ts';
 import { stepStarted } from '../graph/workflow-row.ts';
+import { noteStart, useOf } from './meters.ts';
 import { dropKey } from './unique.ts';
 
 export function claim(tables: Tables, request: ClaimRequest): ClaimedJob[] {
@@ -21,8 +23,11 @@ export function claim(tables: Tables, request: ClaimRequest): ClaimedJob[] {
 
   const claimed: ClaimedJob[] = [];
   const parentEnds = new Map<number, ParentEnd>();
-  const { room } = choose(tables, request, tables.live.lanes(), (entry) => {
-    claimed.push(hand(tables, entry, { request, parentEnds }));
+  const parkings = request.prefetch ? [] : tables.live.parkings.open(tables.clock.now());
+  const { room } = choose(tables, request, {
+    lines: [...tables.live.lanes(), ...parkings],
+    park: (entry, lanes) => parkIfFull(tables, entry, lanes),
+    take: (entry) => void claimed.push(hand(tables, entry, { request, parentEnds })),
   });
   const stored = room.toStore();
   if (stored?.set === null) tables.reservations.delete(worker.id);
@@ -32,14 +37,17 @@ export function claim(tables: Tables, request: ClaimRequest): ClaimedJob[] {
   return claimed;
 }
 
-/** Chooses the most urgent jobs that may start. `take` must take each off its line. */
-export function choose(
-  tables: Tables,
-  request: ClaimRequest,
-  all: Iterable<LaneLine>,
-  take: (entry: Entry, best: LaneLine) => void,
-): Choice {
-  const lanes = new Set([...all].filter(({ lane }) => serves(request.offer, lane)));
+interface Candidates {
+  lines: Iterable<LaneLine>;
+  /** True if a meter lets the job not start; it is then off its line. Without it, meters are left aside. */
+  park?: (entry: Entry, lanes: Set<LaneLine>) => boolean;
+  /** Must take the job off its line. */
+  take: (entry: Entry, best: LaneLine) => void;
+}
+
+/** Chooses the most urgent jobs that may start. */
+export function choose(tables: Tables, request: ClaimRequest, { lines, park, take }: Candidates): Choice {
+  const lanes = new Set([...lines].filter(({ lane }) => serves(request.offer, lane)));
   const room = new Room(request.workerId, request.offer.free);
   const places = new Places(tables);
   const closed = new Map<Lane, 'short' | 'reserved'>();
@@ -50,11 +58,15 @@ export function choose(
     const { lane, line } = best;
     const entry = line.peek() as Entry;
     const verdict = room.judge(entry.id, lane);
+    const mayReserve = verdict === 'short' && !request.prefetch && room.mayReserve(lane);
+    if (lane.metered && !request.prefetch && (verdict === 'start' || mayReserve) && park?.(entry, lanes)) {
+      if (line.size === 0) lanes.delete(best);
+      continue;
+    }
     if (verdict !== 'start') {
-      if (verdict === 'short' && !request.prefetch)
-        room.reserve(entry.id, lane, surroundingsOf(tables, request.workerId));
+      if (mayReserve) room.reserve(entry.id, lane, surroundingsOf(tables, request.workerId));
       closed.set(lane, verdict);
-      lanes.delete(best);
+      close(lanes, best);
       continue;
     }
     if (request.prefetch && !mayBePrefetched(tables, entry, lane)) break;
@@ -65,6 +77,25 @@ export function choose(
     if (line.size === 0) lanes.delete(best);
   }
   return { jobIds, closed, room };
+}
+
+/** Takes no more jobs of this lane, parked or not. */
+function close(lanes: Set<LaneLine>, closed: LaneLine): void {
+  lanes.delete(closed);
+  if (!closed.lane.metered) return;
+  const key = laneKey(closed.lane);
+  for (const other of lanes) if (other.lane.metered && laneKey(other.lane) === key) lanes.delete(other);
+}
+
+/** Parks the job if one of its meters lets it not start. Claims then look at that parking when the meter opens. */
+function parkIfFull(tables: Tables, entry: Entry, lanes: Set<LaneLine>): boolean {
+  const full = fullMeter(metersOf(entry.spec), (name) => useOf(tables, name), tables.clock.now());
+  if (full === undefined) return false;
+  const { place, parking } = tables.live.parkings.closed(entry, full);
+  lanes.delete(parking);
+  if (entry.parkedIn !== place) change(tables, entry, { parkedIn: place });
+  if (full.opensAt !== null) tables.changes.willBeDue(full.opensAt);
+  return true;
 }
 
 /** Returns the lane with the most urgent job. Deletes lanes whose queue is paused or full. */
@@ -147,6 +178,7 @@ function hand(
     startedAt: prefetch ? null : now,
     renewedAt: claimSeq === null ? now : null,
   });
+  noteStart(tables, entry);
   dropKey(tables, entry, ['pending']);
   tables.changes.changedJob(entry.id);
   stepStarted(tables, entry);

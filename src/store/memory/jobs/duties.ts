@@ -16,7 +16,22 @@ export function promote(tables: Tables, limit: number): Promoted {
     tables.changes.changedJob(next.id);
     count += 1;
   }
-  return { count, nextDueAt: tables.live.nextDue()?.dueAt ?? null };
+  const dues = [tables.live.nextDue()?.dueAt, openParkings(tables, now)].filter((at) => at !== undefined);
+  return { count, nextDueAt: dues.length === 0 ? null : Math.min(...dues) };
+}
+
+/** Announces meters that let jobs start again. Returns when the next one will. */
+function openParkings(tables: Tables, now: number): number | undefined {
+  let next: number | undefined;
+  for (const parking of tables.live.parkings.all()) {
+    if (parking.opensAt === Infinity || parking.opensAt === -Infinity) continue;
+    if (parking.opensAt > now) next = Math.min(parking.opensAt, next ?? Infinity);
+    else {
+      parking.opensAt = -Infinity;
+      tables.changes.madeWork();
+    }
+  }
+  return next;
 }
 
 export function findExpired(tables: Tables, limit: number): Job[] {

@@ -18,7 +18,7 @@ export function edit(tables: Tables, jobId: number, { runAt, ...wanted }: JobEdi
   // A moved job gets a new turn.
   const isMoved = runAt !== undefined || wanted.queue !== undefined || wanted.priority !== undefined;
   const turn = isMoved ? { turn: 0, turnKey: null } : {};
-  change(tables, entry, { spec, lane: laneKey(laneOf(spec)), ...moved, ...turn });
+  change(tables, entry, { spec, lane: laneKey(laneOf(spec)), parkedIn: null, ...moved, ...turn });
   if (isMoved) tables.newcomers.add(entry);
   if (entry.status === 'scheduled') tables.changes.willBeDue(entry.dueAt);
   else tables.changes.madeWork();

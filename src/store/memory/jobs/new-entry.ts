@@ -26,6 +26,7 @@ export function addEntry(tables: Tables, { spec, dueAt, uniqueKey, origin, group
     dueAt,
     turn: 0,
     turnKey: null,
+    parkedIn: null,
     attempt: 0,
     counters: { failures: 0, interruptions: 0, snoozes: 0, losses: 0 },
     workerId: null,

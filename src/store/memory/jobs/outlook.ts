@@ -1,3 +1,4 @@
+import { laneFromKey } from '../../../core/lane.ts';
 import { claimLimitOf, couldRun, type Outlook, offerOf, outlookOf } from '../../../core/outlook.ts';
 import { Heap } from '../../heap.ts';
 import type { Entry } from '../base/entry.ts';
@@ -9,15 +10,15 @@ import { choose } from './claim.ts';
 /** Runs the claim of each worker on copies of the lines. */
 export function outlook(tables: Tables, jobId: number): Outlook[] {
   const entry = tables.jobs.get(jobId);
-  const own = entry?.status === 'pending' ? tables.live.lane(entry.lane)?.lane : undefined;
-  if (own === undefined) return [];
+  if (entry?.status !== 'pending') return [];
+  const own = tables.live.lane(entry.lane)?.lane ?? laneFromKey(entry.lane);
   const able = workers(tables).filter(
     (worker) => couldRun(worker, own) && mayClaim(tables, tables.workers.get(worker.id)),
   );
   return able.map((worker) => {
     const request = { workerId: worker.id, limit: claimLimitOf(worker), offer: offerOf(worker), claimSeq: null };
-    const copies = [...tables.live.lanes()].map(({ lane, line }) => ({ lane, line: copyOf(line) }));
-    const choice = choose(tables, request, copies, (taken, { line }) => void line.delete(taken));
+    const lines = [...tables.live.lanes()].map(({ lane, line }) => ({ lane, line: copyOf(line) }));
+    const choice = choose(tables, request, { lines, take: (taken, { line }) => void line.delete(taken) });
     return outlookOf(worker, { id: jobId, lane: own }, choice);
   });
 }

@@ -8,7 +8,7 @@ import { putBack, type Tables, takeOff } from '../base/tables.ts';
 export function noticeFairKey({ turns, live }: Tables, { queue, fairKey }: Entry['spec']): void {
   if (fairKey === null || turns.has(queue)) return;
   turns.open(queue);
-  for (const { lane, line } of live.lanes()) {
+  for (const { lane, line } of live.pendingLines()) {
     if (lane.queue === queue) for (const entry of line.values()) turns.add(entry);
   }
 }

@@ -49,6 +49,7 @@ import { edit } from '../jobs/edit.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
+import { closeRate, findSkippable, limits, meterUse, rates, setLimit } from '../jobs/meters.ts';
 import { outlook } from '../jobs/outlook.ts';
 import { appendLogs, readLog, report } from '../jobs/output.ts';
 import { settle, start } from '../jobs/settle.ts';
@@ -136,6 +137,12 @@ export const methods = {
   postponeNotice,
   notifications,
 
+  limits,
+  setLimit,
+  rates,
+  closeRate,
+  meterUse,
+  findSkippable,
   queues,
   setQueue,
   deleteQueue,

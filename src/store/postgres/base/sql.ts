@@ -19,6 +19,7 @@ import { instancesSql } from '../sql/instances.ts';
 import { intakeSql } from '../sql/intake.ts';
 import { keysSql } from '../sql/keys.ts';
 import { lanesSql } from '../sql/lanes.ts';
+import { metersSql } from '../sql/meters.ts';
 import { noticesSql } from '../sql/notices.ts';
 import { operationsSql } from '../sql/operations.ts';
 import { outputSql } from '../sql/output.ts';
@@ -58,6 +59,7 @@ function texts(s: string) {
     ...keysSql(s),
     ...claimSql(s),
     ...reservationsSql(s),
+    ...metersSql(s),
     ...contextsSql(s),
     ...heartbeatSql(s),
     ...settleSql(s),

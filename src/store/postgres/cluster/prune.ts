@@ -35,6 +35,8 @@ export async function prune(
   await sweep(sql.pruneKeys, []);
   await sweep(sql.pruneIdempotency, [IDEMPOTENCY_MS]);
   await sweep(sql.pruneStats, [statsMs]);
+  await sweep(sql.pruneSlots, []);
+  await sweep(sql.pruneMeters, []);
   await sweep(sql.pruneAlarms, [otherMs]);
   let count = await pruneEnded(context, 'done', doneMs, limit, signal);
   for (const status of ['failed', 'cancelled', 'skipped'] as const) {

@@ -13,6 +13,7 @@ import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import { type EndNotice, insertNotices } from '../cluster/notices.ts';
+import { freeSlots } from '../jobs/meters.ts';
 import { giveTurnsTo } from '../jobs/turns.ts';
 
 /** A row of `cascade`: a job whose state still has to reach its children. */
@@ -35,6 +36,8 @@ export class TransactionEffects {
   readonly #workflows = new WorkflowChanges();
   readonly #cascade = new Map<number, CascadeEntry>();
   readonly #keyed: number[] = [];
+  readonly #limited: number[] = [];
+  readonly #returned: number[] = [];
   readonly #notices: EndNotice[] = [];
   readonly #jobs: number[] = [];
   readonly #workers: number[] = [];
@@ -66,6 +69,13 @@ export class TransactionEffects {
 
   freeKey(jobId: number): void {
     this.#keyed.push(jobId);
+  }
+
+  /** An attempt has ended: jobs that wait for its limits may start, and for its rates if it was returned unstarted. */
+  attemptEnded(jobId: number, { flags, returned }: { flags: number; returned: boolean }): void {
+    if (flags & FLAG.hasLimits) this.#limited.push(jobId);
+    if (returned) this.#returned.push(jobId);
+    if (flags & FLAG.hasLimits || returned) this.#work = true;
   }
 
   /** Adds a notice of the job's end where its flags ask for one. */
@@ -138,6 +148,7 @@ export class TransactionEffects {
     if (this.#notices.length > 0) await insertNotices(sql, session, this.#notices);
     if (this.#keyed.length > 0) await session.query(sql.freeKeys, [numbers(this.#keyed)]);
     await giveTurnsTo(context, session, { jobIds: this.#claimable, fairQueues: this.#fairQueues });
+    await freeSlots(sql, session, { limited: this.#limited, returned: this.#returned });
   }
 
   /** Publishes the hints. Called after the commit. */

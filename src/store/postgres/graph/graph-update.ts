@@ -66,6 +66,7 @@ export class GraphUpdate {
     const { session, effects } = this.#transaction;
     for (const job of ended) {
       if (job.flags & FLAG.holdsKey) effects.freeKey(job.jobId);
+      effects.attemptEnded(job.jobId, { flags: job.flags, returned: false });
       effects.noteEnd(job);
     }
     const linked = new Map(ended.filter(({ flags }) => flags & LINKED).map((job) => [job.jobId, job]));
@@ -91,6 +92,7 @@ export class GraphUpdate {
     const items: ItemEnd[] = [];
     for (const { jobId, flags, workflowId, groupId } of jobs) {
       if (flags & FLAG.holdsKey) effects.freeKey(jobId);
+      effects.attemptEnded(jobId, { flags, returned: false });
       effects.noteEnd({ jobId, flags, status: 'done' });
       if (groupId !== null) items.push({ ...end, groupId });
       else if (workflowId === null || !counted.has(workflowId)) effects.stepEnded(workflowId, end);

@@ -48,7 +48,7 @@ export async function applyChanges(
         const job = jobs.get(change.fence.jobId);
         if (job !== undefined) found[place] = { job, change };
       }
-      for (const { kind, job_id } of live) if (kind === 'requeue') effects.claimable(job_id);
+      noteRequeued(effects, round, live);
       for (const { id } of reopened) effects.claimable(id);
       effects.at(live[0]?.now ?? 0);
       await update.ended(endedOf(round, live));
@@ -83,6 +83,19 @@ interface ChangedRow {
   kind: Change['kind'];
   flags: number;
   now: number;
+}
+
+function noteRequeued(effects: TransactionEffects, round: readonly PlacedChange[], live: readonly ChangedRow[]): void {
+  const returned = new Set(
+    round.flatMap(({ change }) =>
+      change.kind === 'requeue' && change.record.outcome === 'returned' ? [change.fence.jobId] : [],
+    ),
+  );
+  for (const { kind, job_id, flags } of live) {
+    if (kind !== 'requeue') continue;
+    effects.claimable(job_id);
+    effects.attemptEnded(job_id, { flags, returned: returned.has(job_id) });
+  }
 }
 
 /** Returns the changes that still matched; their jobs are locked. */

@@ -13,12 +13,15 @@ import type { Session, Statement } from '../base/database.ts';
 import type { Sql } from '../base/sql.ts';
 import { numbers } from '../base/values.ts';
 import { runContextOf } from '../graph/run-context.ts';
+import { Admission } from './admission.ts';
 import type { KnownLane } from './lanes.ts';
-import { type ClaimPlan, planClaim, readHeads } from './plan-claim.ts';
+import { type ClaimPlan, compareHeads, planClaim, readHeads } from './plan-claim.ts';
 import { readSurroundings, storeReservation } from './reservations.ts';
 
 /** Retries when other claims took the jobs first. */
 const MAX_TRIES = 5;
+/** The most jobs of a lane with meters that one transaction reads. */
+const MAX_DEPTH = 5_000;
 
 /** Arrays of equal length, one element per job; `null` if nothing was claimed. */
 interface TakenRow {
@@ -68,12 +71,16 @@ interface SpecialJob {
 }
 
 interface Taken {
-  /** The row of `claim`; `null` if nothing was taken. */
-  claim: number | null;
+  /** The rows of `claim`, each with its jobs. */
+  claims: { id: number; jobs: readonly ClaimedJob[] }[];
   jobs: ClaimedJob[];
   special: SpecialJob[];
   /** The number of jobs that were chosen. It is greater than the number taken if other claims were faster. */
   wanted: number;
+  /** Jobs were parked: behind them there may be others that can start. */
+  goesOn?: boolean;
+  /** A rate lets a job start again then. */
+  opensAt?: number | null;
 }
 
 export async function claim(context: Context, request: ClaimRequest, signal: AbortSignal): Promise<ClaimedJob[]> {
@@ -90,9 +97,9 @@ export async function claim(context: Context, request: ClaimRequest, signal: Abo
   if (taken.jobs.length === 0 && hints.hasListeners && (await waiting.begin(signal))) {
     taken = await look(context, request, signal);
   }
-  const { claim: id, jobs, special } = taken;
-  if (id === null) return [];
-  openClaims.open({ workerId: request.workerId, id }, jobs);
+  const { claims, jobs, special } = taken;
+  if (claims.length === 0) return [];
+  for (const { id, jobs: own } of claims) openClaims.open({ workerId: request.workerId, id }, own);
   hints.announce({ jobs: jobs.map((job) => job.id) });
   linkedClaims.remember(special.filter(({ flags }) => flags & LINKED).map(linkedClaimOf));
   const runContexts = await runContextOf(context, special, signal);
@@ -106,7 +113,38 @@ function linkedClaimOf({ job: { id, name }, stepKey, workflowId, groupId }: Spec
   return { id, workflowId, groupId, key: stepKey ?? name ?? String(id) };
 }
 
+/** Looks until there are enough jobs, or no others that can start. */
 async function look(context: Context, request: ClaimRequest, signal: AbortSignal): Promise<Taken> {
+  const all = await lookOnce(context, request, { depth: request.limit, signal });
+  for (let depth = request.limit; all.goesOn && all.jobs.length < request.limit; ) {
+    depth = Math.min(depth * 4, MAX_DEPTH);
+    const rest = { ...request, limit: request.limit - all.jobs.length, offer: restOf(request, all.jobs) };
+    const next = await lookOnce(context, rest, { depth, signal }).catch((error: unknown) => {
+      // What was claimed is returned.
+      if (all.jobs.length === 0) throw error;
+      return undefined;
+    });
+    if (next === undefined) break;
+    for (const part of ['claims', 'jobs', 'special'] as const) (all[part] as unknown[]).push(...next[part]);
+    all.goesOn = next.goesOn ?? false;
+  }
+  return all;
+}
+
+/** What these jobs leave of the offer. */
+function restOf({ offer }: ClaimRequest, jobs: readonly ClaimedJob[]): ClaimRequest['offer'] {
+  const free = { ...offer.free };
+  for (const { resources } of jobs) {
+    for (const [name, amount] of Object.entries(resources)) free[name] = (free[name] ?? 0) - amount;
+  }
+  return { ...offer, free };
+}
+
+async function lookOnce(
+  context: Context,
+  request: ClaimRequest,
+  { depth, signal }: { depth: number; signal: AbortSignal },
+): Promise<Taken> {
   const { database, sql, lanes } = context;
   const served = lanes.servedBy(request.offer);
   const prefetch = request.prefetch ? askPrefetch(context, request, served) : undefined;
@@ -115,8 +153,8 @@ async function look(context: Context, request: ClaimRequest, signal: AbortSignal
     const taken =
       prefetch !== undefined
         ? await take(context, single, request, prefetch)
-        : served.some(({ lane }) => needsResources(lane) || lanes.isLimited(lane.queue))
-          ? await database.transaction(signal, (session) => takeByPlan(context, session, request, served))
+        : served.some(({ lane }) => needsResources(lane) || lane.metered || lanes.isLimited(lane.queue))
+          ? await database.transaction(signal, (session) => takeByPlan(context, session, request, { served, depth }))
           : await take(
               context,
               single,
@@ -128,7 +166,8 @@ async function look(context: Context, request: ClaimRequest, signal: AbortSignal
                   }
                 : { statement: sql.claimMerged, values: [numbers(served.map(({ id }) => id)), request.limit] },
             );
-    if (taken.jobs.length > 0 || taken.wanted === 0 || tries === MAX_TRIES) return taken;
+    if (taken.opensAt != null) context.hints.announce({ dueAt: taken.opensAt });
+    if (taken.jobs.length > 0 || taken.wanted === 0 || taken.goesOn || tries === MAX_TRIES) return taken;
   }
 }
 
@@ -181,7 +220,7 @@ async function take(
     }
     return job;
   });
-  return { claim: row.claim, jobs, special, wanted: row.wanted };
+  return { claims: row.claim === null ? [] : [{ id: row.claim, jobs }], jobs, special, wanted: row.wanted };
 }
 
 /** Returns the specs in the order of `ids`. Jobs are mostly claimed in the order of their ids. */
@@ -196,26 +235,36 @@ async function takeByPlan(
   context: Context,
   session: Session,
   request: ClaimRequest,
-  served: readonly KnownLane[],
+  { served, depth }: { served: readonly KnownLane[]; depth: number },
 ): Promise<Taken> {
   const { sql } = context;
   const { workerId, limit, offer } = request;
   const places = await placesLeft(sql, session, served, sql.lockQueues);
-  const heads = await readHeads(sql, session, { served, limit, places, room: new Room(workerId, offer.free) });
-  const known = { served, heads, places };
+  const plain = served.filter(({ lane }) => !lane.metered);
+  const open = served.filter(({ lane }) => lane.metered && (places.get(lane.queue) ?? 1) > 0);
+  const room = new Room(workerId, offer.free);
+  const heads = plain.length === 0 ? [] : await readHeads(sql, session, { served: plain, limit, places, room });
+  const admission = new Admission(context, session);
+  if (open.length > 0) heads.push(...(await admission.read(open, { workerId, depth })));
+  heads.sort(compareHeads);
+  const known = { served, heads, places, admission };
   let plan = planClaim(request, known, undefined);
   if (plan === undefined) {
     const jobIds = heads.map(({ job_id }) => job_id);
     const surroundings = await readSurroundings(sql, session, { workerIds: [workerId], jobIds });
     plan = planClaim(request, known, surroundings(workerId)) as ClaimPlan;
   }
+  await admission.write();
   await storeReservation(sql, session, workerId, plan.room.toStore());
   const counts = [numbers([...plan.counts.keys()]), numbers([...plan.counts.values()])];
   const ask =
     plan.passing.length === 0
       ? { statement: sql.claimPlanned, values: [...counts, false] }
       : { statement: sql.claimPassing, values: [...counts, numbers(plan.passing)] };
-  return { ...(await take(context, session, request, ask)), wanted: plan.jobIds.length };
+  const taken = await take(context, session, request, ask);
+  await admission.start(taken.jobs.map(({ id }) => id));
+  const wanted = admission.missed ? 1 : plan.jobIds.length;
+  return { ...taken, wanted, goesOn: admission.hasParked, opensAt: admission.opensAt };
 }
 
 /**

@@ -9,11 +9,12 @@ import { giveTurnsTo } from './turns.ts';
 
 export async function promote(context: Context, limit: number, signal: AbortSignal): Promise<Promoted> {
   const { database, sql, hints, fairQueues } = context;
-  type Row = { due: number | null; now: number; fair: string[] | null };
+  type Row = { due: number | null; now: number; fair: string[] | null; parks: boolean };
   const nextDue = async () => (await database.query<Row>(sql.nextDue, [], signal))[0] as Row;
   const next = await nextDue();
   if (next.fair !== null) fairQueues.learn(next.fair);
-  if (next.due === null || next.due > next.now) return { count: 0, nextDueAt: next.due };
+  const nextOpening = next.parks ? await openParkings(context, signal) : null;
+  if (next.due === null || next.due > next.now) return { count: 0, nextDueAt: earlier(next.due, nextOpening) };
 
   type Id = { job_id: number };
   const promoted = await database.transaction(signal, async (session) => {
@@ -24,7 +25,19 @@ export async function promote(context: Context, limit: number, signal: AbortSign
   });
   if (promoted.length > 0) hints.announce({ work: true, jobs: promoted.map(({ job_id }) => job_id) });
   // Read in a later statement: the one that promotes still sees the old rows.
-  return { count: promoted.length, nextDueAt: (await nextDue()).due };
+  return { count: promoted.length, nextDueAt: earlier((await nextDue()).due, nextOpening) };
+}
+
+/** Announces rates that allow starts again. Returns when the next one will. */
+async function openParkings({ database, sql, hints }: Context, signal: AbortSignal): Promise<number | null> {
+  const opened = await database.query(sql.openDueParkings, [], signal);
+  if (opened.length > 0) hints.announce({ work: true });
+  const [next] = await database.query<{ at: number | null }>(sql.nextOpening, [], signal);
+  return next?.at ?? null;
+}
+
+function earlier(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
 export async function findExpired(context: Context, limit: number, signal: AbortSignal): Promise<Job[]> {

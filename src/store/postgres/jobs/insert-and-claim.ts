@@ -57,7 +57,14 @@ function isPlain(context: Context, jobs: readonly NewJob[]): boolean {
 /** The statement checks limits and pauses, as other processes may change them at any time. */
 function mayHand({ lanes }: Context, laneId: number, { offer, claimSeq, prefetch = false }: ClaimRequest): boolean {
   const lane = lanes.lane(laneId);
-  return lane !== undefined && claimSeq !== null && !prefetch && serves(offer, lane) && !needsResources(lane);
+  return (
+    lane !== undefined &&
+    claimSeq !== null &&
+    !prefetch &&
+    serves(offer, lane) &&
+    !needsResources(lane) &&
+    !lane.metered
+  );
 }
 
 /** The worker gets what it would read from the store, not objects that the submitter still holds. */

@@ -2,7 +2,7 @@
 
 import type { Job, NewJob } from '../../../core/job.ts';
 import { mayPrefetch } from '../../../core/prefetch.ts';
-import { FLAG, watchFlags } from '../../flags.ts';
+import { FLAG, specFlags } from '../../flags.ts';
 import { encodeSpec, type StoredSpec, sameButInput } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
 import type { Session, Statement } from '../base/database.ts';
@@ -117,10 +117,10 @@ export function withKey(spec: StoredSpec, unique: NewJob['unique']): StoredSpec 
 }
 
 /** The flags that follow from the job alone. */
-export function ownFlags(job: Pick<NewJob, 'unique' | 'notify' | 'rerun' | 'maxAttempts'>): number {
-  const { unique, notify } = job;
+export function ownFlags(job: Pick<NewJob, 'unique' | 'notify' | 'limits' | 'rerun' | 'maxAttempts'>): number {
+  const { unique } = job;
   const keyFlag = unique === null || typeof unique.while === 'number' ? 0 : FLAG.holdsKey;
-  return keyFlag | watchFlags(notify) | (mayPrefetch(job) ? 0 : FLAG.neverPrefetched);
+  return keyFlag | specFlags(job) | (mayPrefetch(job) ? 0 : FLAG.neverPrefetched);
 }
 
 /** Written out, because a spread takes several times as long and this runs for every job. */
@@ -148,6 +148,9 @@ function newlyStored(asked: NewJob, id: number, now: number): Job {
     requires: asked.requires,
     resources: asked.resources,
     fairKey: asked.fairKey,
+    limits: asked.limits,
+    rates: asked.rates,
+    onLimit: asked.onLimit,
     continueOnFailure: asked.continueOnFailure,
     notify: asked.notify,
     tick: asked.tick,

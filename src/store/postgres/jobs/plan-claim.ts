@@ -7,18 +7,26 @@ import type { ClaimRequest } from '../../job-store.ts';
 import type { Session } from '../base/database.ts';
 import type { Sql } from '../base/sql.ts';
 import { numbers } from '../base/values.ts';
+import type { Admission } from './admission.ts';
 import type { KnownLane } from './lanes.ts';
 
-/** A claimable job. */
+/** A claimable job with its place in the order of claims. The lane of a parked job is that of its parking. */
 export interface Head {
   lane: number;
+  rank: number;
+  turn: number;
+  due: number;
   job_id: number;
+}
+
+export function compareHeads(a: Head, b: Head): number {
+  return a.rank - b.rank || a.turn - b.turn || a.due - b.due || a.job_id - b.job_id;
 }
 
 export interface ClaimPlan extends Choice {
   /** How many of the first jobs to take from each lane. */
   counts: ReadonlyMap<number, number>;
-  /** Jobs that pass a reservation. Others of their lane might not. */
+  /** Jobs that pass a reservation or a meter. Others of their lane might not. */
   passing: readonly number[];
 }
 
@@ -38,12 +46,21 @@ export function readHeads(
   return session.query<Head>(sql.laneHeads, [numbers(served.map(({ id }) => id)), numbers(caps)]);
 }
 
+interface Known {
+  served: readonly KnownLane[];
+  heads: readonly Head[];
+  places: Places;
+  /** Without it, meters are left aside. */
+  admission?: Admission;
+}
+
 /** Returns `undefined` if the plan depends on the surroundings, and they are not given. */
 export function planClaim(
   { workerId, limit, offer }: ClaimRequest,
-  { served, heads, ...given }: { served: readonly KnownLane[]; heads: readonly Head[]; places: Places },
+  { served, heads, admission, ...given }: Known,
   surroundings: Surroundings | undefined,
 ): ClaimPlan | undefined {
+  admission?.begin();
   const room = new Room(workerId, offer.free);
   const lanes = new Map(served.map(({ id, lane }) => [id, lane]));
   const places = new Map(given.places);
@@ -51,15 +68,19 @@ export function planClaim(
   const counts = new Map<number, number>();
   const passing: number[] = [];
   const jobIds: number[] = [];
-  for (const { job_id: jobId, lane: laneId } of heads) {
+  for (const head of heads) {
     if (jobIds.length >= limit) break;
+    const jobId = head.job_id;
+    const laneId = admission?.homeOf(head.lane) ?? head.lane;
     const lane = lanes.get(laneId);
     if (lane === undefined || closed.has(lane)) continue;
     const left = places.get(lane.queue);
     if (left !== undefined && left <= 0) continue;
     const verdict = room.judge(jobId, lane);
+    const mayReserve = verdict === 'short' && room.mayReserve(lane);
+    if (lane.metered && (verdict === 'start' || mayReserve) && !(admission?.admits(head) ?? true)) continue;
     if (verdict !== 'start') {
-      if (verdict === 'short' && room.mayReserve(lane)) {
+      if (mayReserve) {
         if (surroundings === undefined) return undefined;
         room.reserve(jobId, lane, surroundings);
       }
@@ -69,7 +90,8 @@ export function planClaim(
     room.take(jobId, lane);
     if (left !== undefined) places.set(lane.queue, left - 1);
     jobIds.push(jobId);
-    if (room.reservation === null) counts.set(laneId, (counts.get(laneId) ?? 0) + 1);
+    if (lane.metered) admission?.take(jobId);
+    if (room.reservation === null && !lane.metered) counts.set(laneId, (counts.get(laneId) ?? 0) + 1);
     else passing.push(jobId);
   }
   return { jobIds, closed, room, counts, passing };

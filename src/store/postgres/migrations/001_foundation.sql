@@ -94,6 +94,44 @@ create table workron.lane (
   queue text not null
 );
 
+-- Limits and rates by name: 'limit:' or 'rate:' with the key. The row is the lock under which jobs with the key start. max: a
+-- limit that a person has set, for all jobs with the key. opens_at: a rate that was closed opens then. window_ms: the
+-- longest window that a job has asked for.
+create table workron.meter (
+  name text collate "C" primary key,
+  max integer,
+  opens_at timestamptz(3),
+  window_ms bigint not null default 0
+) with (fillfactor = 50);
+
+-- One row per attempt and meter. A limit counts the attempts that their live row still shows as running, so a row that is
+-- left over counts nothing. A rate counts the starts within its window.
+create table workron.slot (
+  name text collate "C" not null,
+  at timestamptz(3) not null,
+  job_id bigint not null,
+  attempt integer not null,
+  primary key (name, at, job_id, attempt)
+);
+
+-- Pending jobs of one lane that wait for one meter with one rule. Their live rows have -id instead of the lane, so that
+-- claims do not read past them. Rows change under the lock of their meter. opens_at: claims look at the parking from then
+-- on; -infinity for now, infinity until a running job ends. skips: its jobs do not wait, they end as skipped.
+create table workron.parking (
+  id integer generated always as identity primary key,
+  lane integer not null,
+  meter text collate "C" not null,
+  rule text not null,
+  skips boolean not null,
+  opens_at timestamptz(3) not null,
+  unique (meter, lane, rule, skips)
+);
+
+-- Lanes and parkings with their queue.
+create view workron.any_lane as
+  select id, queue from workron.lane
+  union all select -p.id, n.queue from workron.parking p join workron.lane n on n.id = p.lane;
+
 -- JOBS -----------------------------------------------------------------------------------------------------------------
 
 -- Jobs as submitted. A row is written by the submission and by an edit, never on the hot path. spec holds the fields that
@@ -128,7 +166,7 @@ create table workron.job (
 -- flags (src/store/flags.ts): 1 has children, 2 is a group, 4 belongs to a workflow, 8 holds a unique key, 16 has parents,
 -- 32 is an item of a group, 64 was asked to stop without its dependents, 128 notifies of failure, 256 notifies of success,
 -- 512 is never prefetched, 1024 was inserted by an application's transaction and not judged since (blocked; lane may be 0
--- for unknown), 2048 has no start timeout.
+-- for unknown), 2048 has no start timeout, 4096 has limits.
 -- failures, interruptions, snoozes, losses: null for 0.
 -- started_at: null while the job is running means that it was prefetched and has not started.
 -- *_edges: the edges to its parents by state; null for a job without parents.
@@ -489,6 +527,8 @@ create unique index job_item on workron.job (group_id, group_index) where group_
 -- The order in which a lane's jobs are claimed.
 create index live_pending on workron.live (lane, rank, turn, due, job_id) where listed_as = 'pending';
 create index live_fair on workron.live (lane, rank, fair_key, turn) where listed_as = 'pending' and fair_key is not null;
+create index slot_job on workron.slot (job_id);
+create index parking_opens on workron.parking (lane, opens_at);
 create index live_scheduled on workron.live (due, job_id) where listed_as = 'scheduled';
 create index live_running on workron.live (job_id) where listed_as = 'running';
 create index live_expires on workron.live (expires_at) where expires_at is not null;
@@ -695,13 +735,14 @@ begin
   if v_gone.flags & 8 <> 0 then
     delete from workron.unique_key k where k.job_id = v_gone.job_id and k.hold <> 'time';
   end if;
-  -- 295 = 1 has children | 2 group | 4 workflow | 32 item | 256 notifies of success: the end concerns other rows.
-  if v_gone.flags & 295 <> 0 then
+  -- 4391 = 1 has children | 2 group | 4 workflow | 32 item | 256 notifies of success | 4096 has limits: the end concerns
+  -- other rows.
+  if v_gone.flags & 4391 <> 0 then
     insert into workron.intake (job_id, kind, request)
     values (v_gone.job_id, 'ended', jsonb_build_object('flags', v_gone.flags));
   end if;
   perform pg_notify('workron_' || m.lock_space, jsonb_strip_nulls(jsonb_build_object('from', '',
-    'jobs', array[v_gone.job_id], 'work', true, 'graph', nullif(v_gone.flags & 295 <> 0, false)))::text) from workron.meta m;
+    'jobs', array[v_gone.job_id], 'work', true, 'graph', nullif(v_gone.flags & 4391 <> 0, false)))::text) from workron.meta m;
   return true;
 end $$;
 

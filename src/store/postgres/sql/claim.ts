@@ -110,7 +110,8 @@ export function claimSql(s: string) {
         select l.lane, l.rank, l.turn, l.due, l.job_id from ${s}.live l
         where ${isPending('l')} and l.lane = u.lane order by ${order} limit u.n) c
       where ${isOpen('u.lane', 'false')} order by c.rank, c.turn, c.due, c.job_id`,
-    pendingLane: `select l.lane from ${s}.live l where l.job_id = $1 and ${isPending('l')}`,
+    pendingLane: `select coalesce((select p.lane from ${s}.parking p where p.id = -l.lane), l.lane) as lane
+      from ${s}.live l where l.job_id = $1 and ${isPending('l')}`,
 
     // PostgreSQL only: a claim is one statement that skips locked rows, and processes that wait for jobs are registered.
     /**

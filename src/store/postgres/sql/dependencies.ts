@@ -133,6 +133,7 @@ export function dependenciesSql(s: string) {
         set open_edges = i.open, held_edges = i.held, broken_edges = i.broken, missed_edges = i.missed,
           listed_as = case when not i.free then 'blocked' when l.flags & ${FLAG.group} <> 0 then 'running'
             when l.due > t.now then 'scheduled' else 'pending' end,
+          lane = case when l.lane > 0 then l.lane else coalesce((select p.lane from ${s}.parking p where p.id = -l.lane), l.lane) end,
           started_at = case when i.free and l.flags & ${FLAG.group} <> 0 then t.now else l.started_at end,
           expires_at = case when i.free and l.flags & ${FLAG.group} = 0
             then greatest(l.due, t.now) + i.start_timeout_ms * interval '1 ms' end

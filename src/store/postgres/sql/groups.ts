@@ -6,7 +6,7 @@ import { nowIn } from './instants.ts';
 import { countersOf, edgeState, flagsOf, isFinal } from './standing.ts';
 
 /** The bits that an item takes over from its group. */
-const INHERITED = FLAG.inWorkflow | FLAG.neverPrefetched;
+const INHERITED = FLAG.inWorkflow | FLAG.neverPrefetched | FLAG.hasLimits;
 
 export function groupsSql(s: string) {
   const now = nowIn(s);

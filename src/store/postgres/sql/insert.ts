@@ -8,7 +8,12 @@ import { isPending } from './standing.ts';
 
 /** The flags that follow from the job's new fields when it is replaced. */
 const REPLACED =
-  FLAG.holdsKey | FLAG.notifiesFailure | FLAG.notifiesSuccess | FLAG.neverPrefetched | FLAG.hasNoStartTimeout;
+  FLAG.holdsKey |
+  FLAG.notifiesFailure |
+  FLAG.notifiesSuccess |
+  FLAG.neverPrefetched |
+  FLAG.hasNoStartTimeout |
+  FLAG.hasLimits;
 
 export function insertSql(s: string) {
   const now = nowIn(s);

@@ -93,7 +93,7 @@ export function readSql(s: string) {
     attempts: `select job_id, attempt, worker_id, coalesce(started_at, ended_at) as started_at, ended_at, outcome, exit_code, signal, error, thrown from ${s}.run
       where job_id = $1 and attempt > 0 order by attempt`,
     countAhead: `select count(*) as count from (
-      select 1 from ${s}.live me join ${s}.lane mine on mine.id = me.lane
+      select 1 from ${s}.live me join ${s}.any_lane mine on mine.id = me.lane
         join ${s}.lane n on n.queue = mine.queue cross join lateral (
           select 1 from ${s}.live l where ${isPending('l')} and l.lane = n.id
             and (${order}) < (me.rank, case when me.listed_as = 'pending' then me.turn else 0 end, me.due, me.job_id)

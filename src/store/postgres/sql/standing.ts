@@ -42,6 +42,7 @@ export function flagsOf(s: string): string {
           when j.spec @? '$.notify[*].on[*] ? (@ == "recovered")' then ${FLAG.notifiesFailure | FLAG.notifiesSuccess}
           when j.spec @? '$.notify[*].on[*] ? (@ == "failed")' then ${FLAG.notifiesFailure} else 0 end
       | case when j.spec ->> 'rerun' = 'never' or (j.spec -> 'max_attempts')::integer <= 1 then ${FLAG.neverPrefetched} else 0 end
+      | case when j.spec ? 'limits' then ${FLAG.hasLimits} else 0 end
       | case when j.spec ->> 'start_timeout_ms' is null then ${FLAG.hasNoStartTimeout} else 0 end)`;
 }
 

@@ -31,7 +31,7 @@ export function turnsSql(s: string) {
     /** Locks pending jobs by id, see 'Lock order' in docs/architecture.md. */
     lockPending: `select job_id from ${s}.live where job_id = any($1::bigint[]) and ${isPending('live')} order by job_id for update`,
     /** Takes the last lock of a transaction. The current turns are read in the next statement. */
-    lockFairQueues: `select q.name, array(select n.id from ${s}.lane n where n.queue = q.name) as lanes
+    lockFairQueues: `select q.name, array(select n.id from ${s}.any_lane n where n.queue = q.name) as lanes
       from ${s}.fair_queue q where q.name = any($1::text[]) order by q.name collate "C" for update of q`,
   } satisfies Twins<'turns'>;
 }

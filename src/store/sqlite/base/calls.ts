@@ -139,6 +139,10 @@ async function findLost(
   return lost.map(([row, workerSeenAt]) => ({ job: decodeJob(row), workerSeenAt }));
 }
 
+async function findSkippable({ writer }: Threads, limit: number, signal: AbortSignal): Promise<Job[]> {
+  return (await writer.call('findSkippable', [limit], signal)).map(decodeJob);
+}
+
 /** There are no session locks. */
 async function findUnlocked(_threads: Threads, signal: AbortSignal) {
   signal.throwIfAborted();
@@ -236,6 +240,7 @@ export const calls = {
   edit,
   findExpired,
   findLost,
+  findSkippable,
   findUnlocked,
   adopt,
   prune,

@@ -11,6 +11,7 @@ import { workers } from '../cluster/workers.ts';
 import { hasIntake } from '../graph/adopt.ts';
 import { definitions, definitionVersions } from '../graph/definitions.ts';
 import { skippedSteps, steps, workflows } from '../graph/workflows.ts';
+import { limits, rates } from '../jobs/meters.ts';
 import { outlook } from '../jobs/outlook.ts';
 import { readLog } from '../jobs/output.ts';
 import { count, list } from '../reads/list.ts';
@@ -38,6 +39,8 @@ export const readerMethods = {
   graphWork,
   findOld,
   notifications,
+  limits,
+  rates,
   queues,
   workers,
   tokens,

@@ -19,6 +19,7 @@ import { instancesSql } from '../sql/instances.ts';
 import { intakeSql } from '../sql/intake.ts';
 import { keysSql } from '../sql/keys.ts';
 import { lanesSql } from '../sql/lanes.ts';
+import { metersSql } from '../sql/meters.ts';
 import { noticesSql } from '../sql/notices.ts';
 import { operationsSql } from '../sql/operations.ts';
 import { outputSql } from '../sql/output.ts';
@@ -42,6 +43,7 @@ export const sql = {
   ...keysSql,
   ...claimSql,
   ...reservationsSql,
+  ...metersSql,
   ...contextsSql,
   ...heartbeatSql,
   ...settleSql,

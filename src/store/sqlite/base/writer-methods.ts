@@ -32,6 +32,7 @@ import { edit } from '../jobs/edit.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
+import { closeRate, findSkippable, meterUse, setLimit } from '../jobs/meters.ts';
 import { appendLogs, deleteProbe, insertProbe, report } from '../jobs/output.ts';
 import { settle, start } from '../jobs/settle.ts';
 import { read } from '../reads/reading.ts';
@@ -78,6 +79,8 @@ const writes = {
   deliver,
   postponeNotice,
 
+  setLimit,
+  closeRate,
   setQueue,
   deleteQueue,
   registerWorker,
@@ -109,6 +112,8 @@ export const urgentReads = {
   now: ({ now }: Context) => now,
   findExpired,
   findLost,
+  findSkippable,
+  meterUse,
   read,
   workflow,
   definition,

@@ -24,6 +24,8 @@ export function prune(context: Context, retention: Retention, limit: number, old
   database.run(sql.pruneKeys, now);
   database.run(sql.pruneIdempotency, now - IDEMPOTENCY_MS);
   database.run(sql.pruneStats, now - retention.statsMs);
+  database.run(sql.pruneSlots, now);
+  database.run(sql.pruneMeters, now);
   database.run(sql.pruneAlarms, now - retention.otherMs);
   const before = [now - retention.doneMs, now - retention.otherMs] as const;
   const jobs = old.jobs.length === 0 ? [] : stillOld(context, sql.stillOld, old.jobs, before);

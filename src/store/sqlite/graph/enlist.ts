@@ -9,7 +9,7 @@ import { WorkronError } from '../../../core/error.ts';
 import type { NewJob } from '../../../core/job.ts';
 import type { Success } from '../../../core/lease.ts';
 import type { Unique } from '../../../core/unique.ts';
-import { FLAG, LINKED, watchFlags } from '../../flags.ts';
+import { FLAG, LINKED, specFlags } from '../../flags.ts';
 import { keyHeld, refuseReplace, unknownParents } from '../../refusals.ts';
 import { encodeSpec } from '../../spec.ts';
 import type { Enlisted, RunStatement, Transactional } from '../../transactional.ts';
@@ -90,7 +90,7 @@ function* enlistOne(job: NewJob, now: number): Statements<Enlisted> {
   const id = Number(row?.id);
   const due = Math.max(now, Math.round(job.runAt ?? now + (job.delayMs ?? 0)));
   const holdsKey = unique !== null && typeof unique.while !== 'number';
-  yield [sql.enlistLive, [id, -priority, due, FLAG.unjudged | watchFlags(job.notify) | (holdsKey ? FLAG.holdsKey : 0)]];
+  yield [sql.enlistLive, [id, -priority, due, FLAG.unjudged | specFlags(job) | (holdsKey ? FLAG.holdsKey : 0)]];
   yield [sql.enlistIntake, [id, 'submitted', JSON.stringify({ depends_on: encodeDependencies(job) })]];
   if (unique !== null) {
     const [hold, until] = typeof unique.while === 'number' ? ['time', now + unique.while] : [unique.while, null];

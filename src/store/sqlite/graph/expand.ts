@@ -2,7 +2,7 @@
 
 import { itemsToInsert, resolveItems } from '../../../core/dag/group.ts';
 import type { GroupState } from '../../../core/dag/workflow.ts';
-import { FLAG } from '../../flags.ts';
+import { FLAG, specFlags } from '../../flags.ts';
 import { encodeSpec, withItem } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
@@ -73,8 +73,9 @@ function insertItems(
   const specs = values.map((value) => JSON.stringify(withItem(columns, value).spec));
   const first = (database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
   const startTimeoutMs = spec.startTimeoutMs === null ? null : Math.round(spec.startTimeoutMs);
+  const flags = FLAG.item | FLAG.inWorkflow | specFlags({ notify: [], limits: spec.limits });
   database.run(sql.insertItems, first, groupId, now, JSON.stringify(specs));
-  database.run(sql.insertItemsLive, first, groupId, now, startTimeoutMs, FLAG.item | FLAG.inWorkflow, specs.length);
+  database.run(sql.insertItemsLive, first, groupId, now, startTimeoutMs, flags, specs.length);
   database.run(sql.itemsInserted, groupId, specs.length);
   effects.insertedItems(groupId, specs.length);
   if (live.due > now) effects.willBeDue(live.due);

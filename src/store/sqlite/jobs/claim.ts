@@ -9,6 +9,7 @@ import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { type RunContextAnswer, readRunContext } from '../graph/run-context.ts';
 import { CLAIMED, type ClaimedRow } from '../reads/job-row.ts';
+import { Admission } from './admission.ts';
 import { type ClaimOrder, FIRST_PIECE, isAhead, LaneCursor, readPieces } from './lane-cursor.ts';
 import type { LaneHead } from './lane-heads.ts';
 import { Places } from './places.ts';
@@ -41,12 +42,14 @@ function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
   }
   if (worker.draining || worker.silent) return [];
 
-  const choice = choose(context, request);
+  const admission = request.prefetch ? null : new Admission(context);
+  const choice = choose(context, request, admission);
   storeReservation(context, request.workerId, choice.room.toStore());
   const ids = request.prefetch ? firstPrefetchable(context, choice) : choice.jobIds;
   if (ids.length === 0) return [];
   const chosen = JSON.stringify(ids);
   database.run(sql.takeJobs, chosen, request.workerId, request.claimSeq, now, request.prefetch ? 1 : 0);
+  admission?.write();
   const rows = database.tuples<ClaimedRow>(sql.claimedJobs, chosen);
   const keyed = rows.filter((row) => row[CLAIMED.flags] & FLAG.holdsKey).map(([id]) => id);
   if (keyed.length > 0) database.run(sql.freePendingKeys, JSON.stringify(keyed));
@@ -68,13 +71,23 @@ interface ClaimChoice extends Chosen {
   lanes: readonly number[];
 }
 
-/** Chooses the most urgent jobs of all lanes that this worker can run, in order. */
-export function choose(context: Context, request: ClaimRequest): ClaimChoice {
+/**
+ * Chooses the most urgent jobs of all lanes that this worker can run, in order. Without `admission`, meters are left aside, and
+ * parked jobs are left out.
+ */
+export function choose(context: Context, request: ClaimRequest, admission: Admission | null): ClaimChoice {
   const { heads, effects, now } = context;
   if (effects.reordered) heads.forget();
   heads.refresh(now);
-  return new Choice(context, request).make();
+  const parkings = admission?.heads() ?? [];
+  for (const head of parkings) heads.put(head, head.order);
+  const choice = new Choice(context, request, admission).make();
+  for (const head of parkings) heads.take(head);
+  return choice;
 }
+
+/** The maximum number of jobs with meters that one statement reads. */
+const MAX_READ = 1_000;
 
 /** The maximum number of lanes that one statement reads. */
 const LANES_PER_READ = 256;
@@ -84,8 +97,11 @@ class Choice {
   readonly #jobIds: number[] = [];
   readonly #lanes: number[] = [];
   readonly #closed = new Map<Lane, Verdict>();
+  /** Parkings of which no job may start. */
+  readonly #full = new Set<LaneHead>();
   readonly #context: Context;
   readonly #request: ClaimRequest;
+  readonly #admission: Admission | null;
   readonly #room: Room;
   readonly #places: Places;
   #surroundings: Surroundings | undefined;
@@ -93,9 +109,10 @@ class Choice {
   /** Lanes that this claim takes no (more) jobs from. */
   readonly #aside: LaneHead[] = [];
 
-  constructor(context: Context, request: ClaimRequest) {
+  constructor(context: Context, request: ClaimRequest, admission: Admission | null) {
     this.#context = context;
     this.#request = request;
+    this.#admission = admission;
     this.#room = new Room(request.workerId, request.offer.free);
     this.#places = new Places(context);
   }
@@ -105,7 +122,7 @@ class Choice {
     for (let best = heads.peek(); best !== undefined && !this.#isFull; best = heads.peek()) {
       // The head leaves the heap while its order changes.
       heads.take(best);
-      if (!serves(this.#request.offer, best.lane) || !this.#hasRoom(best.lane)) {
+      if (!serves(this.#request.offer, best.lane) || this.#closed.has(best.lane) || !this.#hasRoom(best.lane)) {
         this.#aside.push(best);
         continue;
       }
@@ -117,6 +134,7 @@ class Choice {
         break;
       }
       if (isFirst) this.#takeFrom(best, cursor);
+      if (this.#full.has(best)) continue;
       // At the limit the cursor reads no further: the lane may have more jobs.
       const order = cursor.head ?? (this.#isFull ? best.order : undefined);
       if (order !== undefined && this.#closed.has(best.lane)) this.#setAside(best, order);
@@ -133,7 +151,7 @@ class Choice {
 
   /** True if the lane has to be read: its first job may start, or get a reservation. */
   #hasRoom(lane: Lane): boolean {
-    if (this.#places.left(lane.queue) <= 0) return false;
+    if (this.#places.left(lane.queue) <= 0 || (lane.metered && this.#admission?.isOver)) return false;
     if (this.#room.fits(lane, 1) > 0 || (!this.#request.prefetch && this.#room.mayReserve(lane))) return true;
     this.#closed.set(lane, 'short');
     return false;
@@ -152,25 +170,35 @@ class Choice {
     const rival = this.#context.heads.peek();
     while (!this.#isFull && cursor.head !== undefined && this.#places.left(best.lane.queue) > 0) {
       if (rival !== undefined && isAhead(rival.order, cursor.head)) break;
-      if (!this.#mayStart(cursor.head[3], best.lane)) break;
+      const answer = this.#judge(best, cursor.head[3]);
+      if (answer === 'closed' || (best.lane.metered && this.#admission?.isOver)) break;
       const id = cursor.take();
+      if (answer === 'parked') continue;
       this.#jobIds.push(id);
       this.#lanes.push(best.id);
       this.#room.take(id, best.lane);
       this.#places.take(best.lane.queue);
+      if (best.lane.metered) this.#admission?.take(id);
     }
   }
 
-  /** Closes the lane if its first job may not start. */
-  #mayStart(jobId: number, lane: Lane): boolean {
+  /** Closes the lane if its first job may not start, unless that is because of a meter: then others may. */
+  #judge(best: LaneHead, jobId: number): 'start' | 'parked' | 'closed' {
+    const { lane } = best;
     const verdict = this.#room.judge(jobId, lane);
-    if (verdict === 'start') return true;
-    if (verdict === 'short' && !this.#request.prefetch) {
+    const mayReserve = verdict === 'short' && !this.#request.prefetch && this.#room.mayReserve(lane);
+    if (lane.metered && (verdict === 'start' || mayReserve)) {
+      const answer = this.#admission?.admits(jobId, best) ?? 'start';
+      if (answer === 'closed') this.#full.add(best);
+      if (answer !== 'start') return answer;
+    }
+    if (verdict === 'start') return 'start';
+    if (mayReserve) {
       this.#surroundings ??= surroundingsOf(this.#context, this.#request.workerId);
       this.#room.reserve(jobId, lane, this.#surroundings);
     }
     this.#closed.set(lane, verdict);
-    return false;
+    return 'closed';
   }
 
   #cursorOf(head: LaneHead): LaneCursor {
@@ -181,8 +209,9 @@ class Choice {
     const next = [head, ...this.#nextHeads(wanted - 1)];
     const pieces = readPieces(database, next, heads.size === 0 ? this.#request.limit : FIRST_PIECE);
     for (const each of next) {
-      const { id } = each;
-      this.#cursors.set(each, new LaneCursor(database, { id, limit: this.#request.limit, ...pieces(id) }));
+      const { id, lane } = each;
+      const limit = lane.metered ? MAX_READ : this.#request.limit;
+      this.#cursors.set(each, new LaneCursor(database, { id, limit, endless: lane.metered, ...pieces(id) }));
     }
     return this.#cursors.get(head) as LaneCursor;
   }

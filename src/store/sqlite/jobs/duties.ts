@@ -16,8 +16,10 @@ export function promote({ database, now, effects, graphUpdate }: Context, limit:
       graphUpdate.claimable(id);
     }
   }
-  const next = database.get<{ due: number | null }>(sql.nextDue);
-  return { count: ids.length, nextDueAt: next?.due ?? null };
+  if (database.run(sql.openDueParkings, now) > 0) effects.madeWork();
+  const due = database.get<{ due: number | null }>(sql.nextDue)?.due ?? null;
+  const opening = database.get<{ at: number | null }>(sql.nextOpening, now)?.at ?? null;
+  return { count: ids.length, nextDueAt: due === null || opening === null ? (due ?? opening) : Math.min(due, opening) };
 }
 
 export function findExpired(context: Context, limit: number): JobRow[] {

@@ -6,6 +6,8 @@ import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 
+import { freeSlots } from './meters.ts';
+
 interface Requeue {
   counters: Counters;
   delayMs: number;
@@ -18,6 +20,7 @@ export function requeue(context: Context, jobId: number, { counters, delayMs, re
   const { failures, interruptions, snoozes, losses } = counters;
   const { outcome, exitCode, signal, error } = record;
   database.run(sql.recordAttempt, jobId, now, outcome, exitCode, signal, error, thrownText(record));
+  freeSlots(context, [jobId], { returned: outcome === 'returned' });
   const dueAt = delayMs === 0 ? null : now + Math.round(delayMs);
   database.run(
     sql.requeue,
@@ -65,6 +68,7 @@ export function end(context: Context, jobId: number, liveFlags: number, wanted: 
     record === null ? 0 : 1,
     record === null ? null : thrownText(record),
   );
+  if (liveFlags & FLAG.hasLimits) freeSlots(context, [jobId], { returned: false });
   database.run(sql.endLive, jobId);
   if (flags & FLAG.holdsKey) database.run(sql.freeKeys, JSON.stringify([jobId]));
   effects.madeRoom();

@@ -9,6 +9,8 @@ interface LaneCursorOptions {
   id: number;
   /** The maximum number of jobs to be taken. */
   limit: number;
+  /** More than `limit` may be taken, as not all of them are claimed; then `limit` is the size of the largest piece. */
+  endless: boolean;
   /** Its first jobs: all of them if they are fewer than `pieceSize`. */
   piece: ClaimOrder[];
   pieceSize: number;
@@ -36,14 +38,16 @@ export class LaneCursor {
   readonly #database: Database;
   readonly #id: number;
   readonly #limit: number;
+  readonly #endless: boolean;
   #pieceSize: number;
   #piece: ClaimOrder[];
   #next = 0;
 
-  constructor(database: Database, { id, limit, piece, pieceSize }: LaneCursorOptions) {
+  constructor(database: Database, { id, limit, endless, piece, pieceSize }: LaneCursorOptions) {
     this.#database = database;
     this.#id = id;
     this.#limit = limit;
+    this.#endless = endless;
     this.#pieceSize = pieceSize;
     this.#piece = piece;
   }
@@ -63,7 +67,7 @@ export class LaneCursor {
   }
 
   #readOn(last: ClaimOrder): void {
-    if (this.#pieceSize >= this.#limit && this.#next >= this.#limit) return;
+    if (!this.#endless && this.#pieceSize >= this.#limit && this.#next >= this.#limit) return;
     this.#pieceSize = Math.min(this.#pieceSize * GROWTH, this.#limit);
     this.#piece = this.#database.tuples<ClaimOrder>(sql.laneAfter, this.#id, this.#pieceSize, ...last);
     this.#next = 0;

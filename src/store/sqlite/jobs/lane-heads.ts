@@ -14,6 +14,8 @@ export interface LaneHead {
   id: number;
   lane: Lane;
   order: ClaimOrder;
+  /** For a parking, whose id is negative: the lane of its jobs. */
+  homeId?: number;
 }
 
 type HeadRow = readonly [lane: number, ...order: ClaimOrder];

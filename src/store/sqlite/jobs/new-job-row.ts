@@ -5,7 +5,7 @@
 
 import type { Job, NewJob } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
-import { watchFlags } from '../../flags.ts';
+import { specFlags } from '../../flags.ts';
 import type { Inserted, JobInsertOptions } from '../../job-store.ts';
 import { decodeSpec, encodeSpec, type StoredSpec, uniqueKeyOf } from '../../spec.ts';
 import type { DependencyRow } from '../graph/parents.ts';
@@ -78,7 +78,7 @@ export function newJobRow(
     status,
     dueAt,
     expiresAt,
-    watchFlags(job.notify) | flags,
+    specFlags(job) | flags,
   ];
 }
 

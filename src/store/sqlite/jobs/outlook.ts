@@ -18,6 +18,6 @@ export function outlook(context: Context, jobId: number): Outlook[] {
     // What the last choice has chosen was not taken.
     heads.forget();
     const request = { workerId: worker.id, limit: claimLimitOf(worker), offer: offerOf(worker), claimSeq: null };
-    return outlookOf(worker, { id: jobId, lane }, choose(context, request));
+    return outlookOf(worker, { id: jobId, lane }, choose(context, request, null));
   });
 }

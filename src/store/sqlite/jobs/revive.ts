@@ -3,7 +3,7 @@
 import type { EdgeCounters } from '../../../core/dag/edge-counters.ts';
 import type { Counters, JobSpec, Status } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
-import { FLAG, watchFlags } from '../../flags.ts';
+import { FLAG, specFlags } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { edgeSumOf } from '../graph/edges.ts';
@@ -62,13 +62,14 @@ interface Around {
   group: number;
 }
 
-function placeFlags({ database }: Context, jobId: number, { notify }: JobSpec): number {
+function placeFlags({ database }: Context, jobId: number, { notify, limits }: JobSpec): number {
   const around = database.get<Around>(sql.links, jobId);
   if (around === undefined) throw new Error(`job ${jobId} is missing`);
   return (
     (around.children ? FLAG.hasChildren : 0) |
     (around.group ? FLAG.group : 0) |
     (around.workflow_id === null ? 0 : FLAG.inWorkflow) |
-    (around.group_id === null ? watchFlags(notify) : FLAG.item)
+    (around.group_id === null ? 0 : FLAG.item) |
+    specFlags({ notify: around.group_id === null ? notify : [], limits })
   );
 }

@@ -2,6 +2,7 @@ import type { Start } from '../../../core/lease.ts';
 import { FLAG, LINKED } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
+import { freeSlots } from './meters.ts';
 
 /** One success: job, attempt, worker, exit code, result as JSON text, start. */
 export type SuccessRow = readonly [
@@ -54,6 +55,8 @@ export function settle(context: Context, { rows, count, hasResults }: SettleInpu
   const ended = database.tuples<EndedRow>(sql.settleLive, rows);
   const keyed = ended.filter((row) => row[ENDED.flags] & FLAG.holdsKey).map(([jobId]) => jobId);
   if (keyed.length > 0) database.run(sql.freeKeys, JSON.stringify(keyed));
+  const limited = ended.filter((row) => row[ENDED.flags] & FLAG.hasLimits).map(([jobId]) => jobId);
+  if (limited.length > 0) freeSlots(context, limited, { returned: false });
   if (ended.length > 0) effects.madeRoom();
   for (const [jobId] of ended) effects.changedJob(jobId);
   const noticed = ended.filter((row) => row[ENDED.flags] & LINKED);

@@ -82,6 +82,43 @@ create table lane (
   queue text not null
 ) strict;
 
+-- Limits and rates by name: 'limit:' or 'rate:' with the key. max: a limit that a person has set, for all jobs with the key.
+-- opens_at: a rate that was closed opens then. window_ms: the longest window that a job has asked for.
+create table meter (
+  name text primary key,
+  max integer,
+  opens_at integer,
+  window_ms integer not null default 0
+) strict, without rowid;
+
+-- One row per attempt and meter. A limit counts the attempts that their live row still shows as running, so a row that is
+-- left over counts nothing. A rate counts the starts within its window.
+create table slot (
+  name text not null,
+  at integer not null,
+  job_id integer not null,
+  attempt integer not null,
+  primary key (name, at, job_id, attempt)
+) strict, without rowid;
+
+-- Pending jobs of one lane that wait for one meter with one rule. Their live rows have -id instead of the lane, so that
+-- claims do not read past them. opens_at: claims look at the parking from then on; 0 for now, 9007199254740991 until a
+-- running job ends. skips: its jobs do not wait, they end as skipped.
+create table parking (
+  id integer primary key autoincrement,
+  lane integer not null,
+  meter text not null,
+  rule text not null,
+  skips integer not null,
+  opens_at integer not null,
+  unique (meter, lane, rule, skips)
+) strict;
+
+-- Lanes and parkings with their queue.
+create view any_lane as
+  select id, queue from lane
+  union all select -p.id, n.queue from parking p join lane n on n.id = p.lane;
+
 -- JOBS -----------------------------------------------------------------------------------------------------------------
 
 -- Jobs as submitted. A row is written by the submission and by an edit, never on the hot path. spec holds the fields that
@@ -108,7 +145,7 @@ create table job (
 -- flags (src/store/flags.ts): 1 has children, 2 is a group, 4 belongs to a workflow, 8 holds a unique key, 16 has parents,
 -- 32 is an item of a group, 64 was asked to stop without its dependents, 128 notifies of failure, 256 notifies of success,
 -- 1024 was inserted by an application's transaction and not judged since (blocked; lane is 0 for unknown), 2048 has no start
--- timeout. 512 is used on PostgreSQL only: SQLite reads the job's spec instead.
+-- timeout, 4096 has limits. 512 is used on PostgreSQL only: SQLite reads the job's spec instead.
 -- started_at: null while the job is running means that it was prefetched and has not started.
 -- *_edges: the edges to its parents by state; null for a job without parents.
 -- fair_key: the key whose turn a claimable job has; '' for jobs without a key, null if it was given no turn.
@@ -446,6 +483,8 @@ create unique index job_item on job (group_id, group_index) where group_id is no
 -- The order in which a lane's jobs are claimed.
 create index live_pending on live (lane, rank, turn, due, job_id) where status = 'pending';
 create index live_fair on live (lane, rank, fair_key, turn) where status = 'pending' and fair_key is not null;
+create index slot_job on slot (job_id);
+create index parking_opens on parking (opens_at);
 create index live_scheduled on live (due, job_id) where status = 'scheduled';
 create index live_running on live (worker_id) where status = 'running';
 create index live_expires on live (expires_at) where expires_at is not null;

@@ -7,7 +7,8 @@ export const claimSql = {
     where l.status = 'running' and l.worker_id is not null and n.queue = ?`,
   laneHeads: `select rank, turn, due, job_id from live where status = 'pending' and lane = ?1
     order by rank, turn, due, job_id limit ?2`,
-  pendingLane: `select lane from live where job_id = ? and status = 'pending'`,
+  pendingLane: `select coalesce((select p.lane from parking p where p.id = -l.lane), l.lane) as lane from live l
+    where l.job_id = ? and l.status = 'pending'`,
 
   // SQLite only: a claim reads lanes until it has enough jobs, then updates these.
   /** `silent`: its lease is over at ?2. */
@@ -17,7 +18,7 @@ export const claimSql = {
     'select name, paused_at, max_running from queue where paused_at is not null or max_running is not null',
   /** The first job of each lane. Reads one index entry per lane, however many jobs it has. */
   allHeads: `with recursive hop (lane) as (
-      select min(lane) from live where status = 'pending'
+      select min(lane) from live where status = 'pending' and lane > 0
       union all
       select (select min(l.lane) from live l where l.status = 'pending' and l.lane > hop.lane) from hop
       where hop.lane is not null)

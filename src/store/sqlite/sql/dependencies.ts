@@ -47,7 +47,10 @@ export const dependenciesSql = {
   reopenInEdges: `update edge set state = 'open' where child_id = ?1
     and parent_id in (select l.job_id from live l where l.job_id = edge.parent_id)`,
   setCounters: `update live set open_edges = ?2, held_edges = ?3, broken_edges = ?4, missed_edges = ?5 where job_id = ?1`,
-  blockJob: `update live set status = 'blocked', expires_at = null where job_id = ?`,
+  /** A job that is parked goes back to its lane: it is claimable no more. */
+  blockJob: `update live set status = 'blocked', expires_at = null,
+      lane = iif(lane < 0, (select p.lane from parking p where p.id = -live.lane), lane)
+    where job_id = ?`,
   /** The start timeout counts from when the job is both due and free. */
   freeJob: `update live set status = iif(due > ?2, 'scheduled', 'pending'), expires_at = (
         select cast(round(max(live.due, ?2) + (j.spec ->> 'start_timeout_ms')) as integer) from job j

@@ -22,7 +22,8 @@ export const NEW_JOB = {
 const at = (field: keyof typeof NEW_JOB) => `value ->> ${NEW_JOB[field]}`;
 
 /** The flags that follow from the job's new fields when it is replaced. */
-const REPLACED = FLAG.hasParents | FLAG.notifiesFailure | FLAG.notifiesSuccess | FLAG.hasNoStartTimeout;
+const REPLACED =
+  FLAG.hasParents | FLAG.notifiesFailure | FLAG.notifiesSuccess | FLAG.hasNoStartTimeout | FLAG.hasLimits;
 
 export const insertSql = {
   /** ?1 the first id, ?2 now, ?3 `NewJobRow[]` as JSON. */

@@ -16,7 +16,7 @@ export const turnsSql = {
 
   // SQLite only: read one after the other, under the lock of the whole file.
   fairQueues: 'select name from fair_queue',
-  lanesOfQueue: 'select id from lane where queue = ?',
+  lanesOfQueue: 'select id from any_lane where queue = ?',
   newcomers: `select l.job_id, j.queue, j.priority, coalesce(j.spec ->> 'fair_key', '') as fair_key, l.due
     from json_each(?1) i join live l on l.job_id = i.value join job j on j.id = l.job_id
     where l.status = 'pending' and l.turn = 9007199254740991`,

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import type { NewJob } from '../src/core/job.ts';
+import type { Rate } from '../src/core/meter.ts';
+import type { Store } from '../src/store/store.ts';
+import { aJob } from './kit/builders.ts';
+import { nextHint } from './kit/hints.ts';
+import {
+  beat,
+  claim,
+  fail,
+  forever,
+  ids,
+  type Lease,
+  register,
+  report,
+  submit,
+  submitOne,
+  succeed,
+} from './kit/steps.ts';
+import { type OpenStore, withStore } from './kit/store.ts';
+
+function aRate(wanted: Partial<Rate> = {}): Rate {
+  return { key: 'api', limit: 2, perMs: 10_000, burst: 0, ...wanted };
+}
+
+function jobsAt(rate: Rate, count: number, wanted: Partial<NewJob> = {}): NewJob[] {
+  return Array.from({ length: count }, () => aJob({ rates: [rate], ...wanted }));
+}
+
+async function started(store: Store, workerId: number): Promise<number> {
+  return (await claim(store, workerId)).length;
+}
+
+export function exerciseRates(open: OpenStore): void {
+  const test = withStore(open);
+
+  test('rates: in no window do more attempts start than the rate allows', async ({ store, advance }) => {
+    const { id } = await register(store, { leaseMs: 3_600_000 });
+    await submit(store, [...jobsAt(aRate(), 6), aJob()]);
+    assert.equal(await started(store, id), 3);
+    await advance(9_000);
+    assert.equal(await started(store, id), 0);
+    await advance(1_001);
+    assert.equal(await started(store, id), 2);
+    assert.equal(await started(store, id), 0);
+    await advance(10_001);
+    assert.equal(await started(store, id), 2);
+  });
+
+  test('rates: ends free nothing, and retries count', async ({ store, advance }) => {
+    const { id } = await register(store, { leaseMs: 3_600_000 });
+    await submit(store, jobsAt(aRate({ limit: 1 }), 2, { backoff: { ...aJob().backoff, type: 'none' } }));
+    const [job] = await claim(store, id);
+    await fail(store, { job, workerId: id } as Lease);
+    assert.equal(await started(store, id), 0);
+    await advance(10_001);
+    const [again] = await claim(store, id);
+    assert.equal(again?.id, job?.id);
+    await succeed(store, { job: again, workerId: id } as Lease);
+    assert.equal(await started(store, id), 0);
+  });
+
+  test('rates: a claim that is returned unstarted gives its token back', async ({ store }) => {
+    const { id } = await register(store);
+    await submit(store, jobsAt(aRate({ limit: 1 }), 2));
+    const [job] = await claim(store, id);
+    assert.equal(await started(store, id), 0);
+    await report(store, { job, workerId: id } as Lease, { type: 'returned' });
+    assert.deepEqual(ids(await claim(store, id)), [job?.id]);
+    await beat(store, id, [], 1);
+    assert.deepEqual(ids(await claim(store, id)), [job?.id]);
+  });
+
+  test('rates: a burst allows more at once, and no more in the long run', async ({ store, advance }) => {
+    const { id } = await register(store, { leaseMs: 3_600_000 });
+    await submit(store, jobsAt(aRate({ limit: 10, burst: 5, perMs: 10_000 }), 100));
+    const starts: number[] = [];
+    for (let second = 0; second <= 60; second += 1) {
+      starts.push(await started(store, id));
+      await advance(1_000);
+    }
+    assert.equal(starts[0], 15);
+    for (let from = 0; from + 10 <= starts.length; from += 1) {
+      const inWindow = starts.slice(from, from + 10).reduce((sum, count) => sum + count, 0);
+      assert.ok(inWindow <= 15, `${inWindow} started within 10 s`);
+    }
+    const all = starts.reduce((sum, count) => sum + count, 0);
+    assert.ok(all >= 60 && all <= 75, `${all} started within 60 s`);
+  });
+
+  test('rates: an urgent newcomer goes first when the key opens', async ({ store, advance }) => {
+    const { id } = await register(store, { leaseMs: 3_600_000 });
+    const [, second] = await submit(store, jobsAt(aRate({ limit: 1 }), 3));
+    assert.equal(await started(store, id), 1);
+    const urgent = await submitOne(store, aJob({ rates: [aRate({ limit: 1 })], priority: 5 }));
+    assert.equal(await started(store, id), 0);
+    await advance(10_001);
+    assert.deepEqual(ids(await claim(store, id)), [urgent.id]);
+    await advance(10_001);
+    assert.deepEqual(ids(await claim(store, id)), [second?.id]);
+  });
+
+  test('rates: a rate and a limit both count', async ({ store, advance }) => {
+    const { id } = await register(store, { leaseMs: 3_600_000 });
+    await submit(store, jobsAt(aRate({ limit: 3 }), 9, { limits: [{ key: 'api', max: 2 }] }));
+    const held = await claim(store, id);
+    assert.equal(held.length, 2);
+    await succeed(store, { job: held[0], workerId: id } as Lease);
+    await succeed(store, { job: held[1], workerId: id } as Lease);
+    assert.equal(await started(store, id), 1);
+    await advance(10_001);
+    assert.equal(await started(store, id), 1);
+  });
+
+  test('rates: a key that was closed lets nothing start until then', async ({ store, advance }) => {
+    const { id } = await register(store, { leaseMs: 3_600_000 });
+    await submit(store, [...jobsAt(aRate(), 2), ...jobsAt(aRate({ key: 'other' }), 1)]);
+    const before = await store.now(forever);
+    const { opensAt } = await store.closeRate('api', 30_000, forever);
+    assert.ok((opensAt ?? 0) >= before + 30_000 && (opensAt ?? 0) <= (await store.now(forever)) + 30_000);
+    await store.closeRate('api', 1_000, forever);
+    assert.equal(await started(store, id), 1);
+    await advance(29_000);
+    assert.equal(await started(store, id), 0);
+    await advance(1_001);
+    assert.equal(await started(store, id), 2);
+  });
+
+  test('rates: a key is listed while it is in use, closed or waited for', async ({ store, advance }) => {
+    const { id } = await register(store, { leaseMs: 3_600_000 });
+    assert.deepEqual(await store.rates(forever), []);
+    await submit(store, jobsAt(aRate({ limit: 1 }), 2));
+    await claim(store, id);
+    assert.deepEqual(await store.rates(forever), [{ key: 'api', started: 1, opensAt: null, waiting: 1 }]);
+    await advance(10_001);
+    await claim(store, id);
+    await advance(10_001);
+    assert.deepEqual(await store.rates(forever), []);
+  });
+
+  test('rates: waiting workers are told when a key opens', async ({ store, advance }) => {
+    const { id } = await register(store, { leaseMs: 3_600_000 });
+    await submit(store, jobsAt(aRate({ limit: 1 }), 2));
+    const due = nextHint(store, 'due');
+    await claim(store, id);
+    const { at } = await due;
+    const now = await store.now(forever);
+    assert.ok(at > now && at <= now + 10_000);
+    const waiting = await store.promote(10, forever);
+    assert.equal(waiting.nextDueAt, at);
+    await advance(10_001);
+    const work = nextHint(store, 'work');
+    assert.equal((await store.promote(10, forever)).nextDueAt, null);
+    await work;
+    assert.equal(await started(store, id), 1);
+  });
+}

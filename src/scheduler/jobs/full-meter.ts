@@ -1,0 +1,23 @@
+/** Says which limit or rate a job waits for. Asks the same rule as a claim does. */
+
+import type { Job } from '../../core/job.ts';
+import { type FullMeter, fullMeter, isMetered, keyOfMeter, type MeterUse, metersOf } from '../../core/meter.ts';
+import type { SchedulerContext } from '../context.ts';
+
+/** `null` if none is full. */
+export async function fullMeterOf({ store }: SchedulerContext, job: Job, signal: AbortSignal): Promise<string | null> {
+  if (!isMetered(job)) return null;
+  const meters = metersOf(job);
+  const names = meters.map(({ name }) => name);
+  const [uses, now] = await Promise.all([store.meterUse(names, signal), store.now(signal)]);
+  const full = fullMeter(meters, (name) => uses[names.indexOf(name)] as MeterUse, now);
+  return full === undefined ? null : describe(full);
+}
+
+function describe({ meter, inUse, most, opensAt }: FullMeter): string {
+  const key = keyOfMeter(meter.name);
+  if (opensAt === null) return `a place under the limit of ${key}: ${inUse} of ${most} run`;
+  const when = `it opens at ${new Date(opensAt).toISOString()}`;
+  if (inUse < most) return `the rate of ${key}, which was closed: ${when}`;
+  return `the rate of ${key}: ${inUse} of ${most} have started within ${(meter.windowMs ?? 0) / 1_000} s, ${when}`;
+}

@@ -1,0 +1,120 @@
+/** Limits and rates: what is in use of them, and the jobs that wait for them. */
+
+import type { Twins } from '../../statements.ts';
+import { isOpenIn, mayClaimIn, order } from './claim.ts';
+import { epochMs, nowIn } from './instants.ts';
+import { isPending } from './standing.ts';
+
+export function metersSql(s: string) {
+  const now = nowIn(s);
+  const isOpen = isOpenIn(s);
+  const mayClaim = mayClaimIn(s);
+  /** Attempts that still run, with the names of their limits. */
+  const runs = `${s}.slot s join ${s}.live l on l.job_id = s.job_id and l.attempt = s.attempt and l.claimed`;
+  const running = (name: string) => `(select count(*) from ${runs} where s.name = ${name})`;
+  const waiting = (
+    name: string,
+  ) => `(select count(*) from ${s}.parking p join ${s}.live l on l.lane = -p.id and ${isPending('l')}
+          where p.meter = ${name})`;
+  const isRecent = `s.at > t.now - coalesce(m.window_ms, 0) * interval '1 ms'`;
+  /** Parkings of the meters in $1 that claims look at again. */
+  const open = (meters: string) => `update ${s}.parking p set opens_at = '-infinity' where p.meter = any(${meters})`;
+  const names = `select s.name from ${s}.slot s where s.job_id = any($1::bigint[]) and s.name like 'limit:%'
+        union select s.name from ${s}.slot s where s.job_id = any($2::bigint[])`;
+
+  return {
+    meterUses: `with ${now}
+      select i.name, m.max, m.opens_at, ${running('i.name')} as running, case when i.name like 'rate:%' then array(
+          select ${epochMs('s.at')} from ${s}.slot s where s.name = i.name and ${isRecent} order by s.at) else '{}' end as starts, t.now
+      from t, unnest($1::text[]) with ordinality i(name, place) left join ${s}.meter m on m.name = i.name order by i.place`,
+    metersOfJobs: `select j.id, j.spec -> 'limits' as limits, j.spec -> 'rates' as rates, j.spec ->> 'on_limit' as on_limit
+      from ${s}.job j where j.id = any($1::bigint[])`,
+    /** Locks them in the order of their names; $1 must be sorted so. What is in use is read in the next statement. */
+    noteWindows: `insert into ${s}.meter as m (name, window_ms) select * from unnest($1::text[], $2::bigint[])
+      on conflict (name) do update set window_ms = greatest(m.window_ms, excluded.window_ms)`,
+    startSlots: `with ${now}
+      insert into ${s}.slot (name, at, job_id, attempt) select i.name, t.now, l.job_id, l.attempt
+      from t, unnest($1::text[], $2::bigint[]) i(name, job_id) join ${s}.live l on l.job_id = i.job_id`,
+    trimSlots: `with ${now}
+      delete from ${s}.slot s using t, ${s}.meter m
+      where s.name = any($1::text[]) and m.name = s.name and not (${isRecent})`,
+    /** $1 jobs with limits whose attempts ended, $2 jobs whose attempts did not start. Their meters are locked. */
+    freeSlots: `with gone as (
+        delete from ${s}.slot s where (s.job_id = any($1::bigint[]) and s.name like 'limit:%')
+          or (s.job_id = any($2::bigint[]) and s.attempt = (select l.attempt from ${s}.live l where l.job_id = s.job_id))
+        returning s.name)
+      ${open('array(select name from gone)')}`,
+    /** Parkings of lanes $1 that worker $2 may claim from. */
+    openedParkings: `with ${now}
+      select p.id, p.lane, p.meter from ${s}.parking p, t
+      where p.lane = any($1::integer[]) and p.opens_at <= t.now and not p.skips and ${isOpen('p.lane', 'false')}
+        and ${mayClaim('$2', 't.now')}`,
+    park: `insert into ${s}.parking as p (lane, meter, rule, skips, opens_at)
+      select i.lane, i.meter, i.rule, i.skips, coalesce(to_timestamp(i.opens_at / 1000.0), 'infinity')
+      from unnest($1::integer[], $2::text[], $3::text[], $4::boolean[], $5::float8[]) i(lane, meter, rule, skips, opens_at)
+      on conflict (meter, lane, rule, skips) do update set opens_at = excluded.opens_at
+      returning p.id, p.lane, p.meter, p.rule, p.skips`,
+    parkJobs: `update ${s}.live l set lane = -i.parking
+      from unnest($1::bigint[], $2::integer[]) i(job_id, parking) where l.job_id = i.job_id`,
+    unparkJobs: `update ${s}.live l set lane = p.lane from ${s}.parking p
+      where l.job_id = any($1::bigint[]) and l.lane < 0 and p.id = -l.lane`,
+    closeParkings: `update ${s}.parking p set opens_at = coalesce(to_timestamp(i.opens_at / 1000.0), 'infinity')
+      from unnest($1::integer[], $2::float8[]) i(id, opens_at) where p.id = i.id`,
+    dropParkings: `delete from ${s}.parking p where p.id = any($1::integer[])
+      and not exists (select 1 from ${s}.live l where l.lane = -p.id and ${isPending('l')})`,
+    openParkings: open('$1::text[]'),
+    openDueParkings: `with ${now}
+      update ${s}.parking p set opens_at = '-infinity' where p.id = any(array(
+        select p.id from ${s}.parking p, t where p.opens_at <= t.now and p.opens_at > '-infinity'
+        order by p.id for update of p skip locked))
+      returning p.id`,
+    nextOpening: `with ${now}
+      select min(p.opens_at) as at from ${s}.parking p, t where p.opens_at > t.now and p.opens_at < 'infinity'
+        and exists (select 1 from ${s}.live l where l.lane = -p.id and ${isPending('l')})`,
+    parkedToSkip: `select l.job_id from ${s}.parking p join ${s}.live l on l.lane = -p.id and ${isPending('l')}
+      where p.skips order by l.job_id limit $1`,
+    limits: `select * from (
+        select n.name, (select m.max from ${s}.meter m where m.name = n.name) as max, ${running('n.name')} as running,
+          ${waiting('n.name')} as waiting
+        from (select name from ${s}.meter where max is not null union select s.name from ${runs}
+          union select meter from ${s}.parking) n
+        where n.name like 'limit:%' and ($1::text is null or n.name = $1)) n
+      where max is not null or running > 0 or waiting > 0 or $1 is not null order by name collate "C"`,
+    setLimit: `insert into ${s}.meter (name, max) values ($1, $2) on conflict (name) do update set max = excluded.max`,
+    rates: `with ${now}
+      select * from (
+        select n.name, case when m.opens_at > t.now then m.opens_at end as opens_at,
+          (select count(*) from ${s}.slot s where s.name = n.name and ${isRecent}) as started, ${waiting('n.name')} as waiting
+        from t, (select name from ${s}.meter union select meter from ${s}.parking) n left join ${s}.meter m on m.name = n.name
+        where n.name like 'rate:%' and ($1::text is null or n.name = $1)) n
+      where opens_at is not null or started > 0 or waiting > 0 or $1 is not null order by name collate "C"`,
+    closeRate: `with ${now}
+      insert into ${s}.meter as m (name, opens_at) select $1, t.now + $2::float8 * interval '1 ms' from t
+      on conflict (name) do update set opens_at = greatest(m.opens_at, excluded.opens_at)`,
+    pruneSlots: `with ${now}
+      delete from ${s}.slot s using t where (s.name like 'limit:%' and not exists (
+          select 1 from ${s}.live l where l.job_id = s.job_id and l.attempt = s.attempt and l.claimed))
+        or (s.name like 'rate:%' and s.at <= t.now - coalesce(
+          (select m.window_ms from ${s}.meter m where m.name = s.name), 0) * interval '1 ms')`,
+    pruneMeters: `with ${now}
+      delete from ${s}.meter m where m.name = any(array(
+        select m.name from ${s}.meter m, t where m.max is null and coalesce(m.opens_at, '-infinity') <= t.now
+          and not exists (select 1 from ${s}.slot s where s.name = m.name)
+          and not exists (select 1 from ${s}.parking p where p.meter = m.name)
+        limit 10000 for update of m skip locked))`,
+
+    // PostgreSQL only: a claim reads and locks in sets.
+    /** $1 lanes and parkings, $2 the number of jobs to read in each, $3 worker. Jobs that others have locked are left out. */
+    meteredHeads: `with ${now}
+      select c.* from unnest($1::integer[], $2::integer[]) u(lane, n) cross join lateral (
+        select l.lane, l.rank, l.turn, l.due, l.job_id from ${s}.live l
+        where ${isPending('l')} and l.lane = u.lane order by ${order} limit u.n for update skip locked) c
+      where ${isOpen('u.lane', 'false')} and ${mayClaim('$3', '(select now from t)')}`,
+    hasHeads: `with ${now}
+      select 1 from unnest($1::integer[]) u(lane) where exists (
+        select 1 from ${s}.live l where ${isPending('l')} and l.lane = u.lane)
+        and ${isOpen('u.lane', 'false')} and ${mayClaim('$2', '(select now from t)')} limit 1`,
+    /** The meters of ended attempts, in the order of locks. */
+    lockMeters: `select m.name from ${s}.meter m where m.name in (${names}) order by m.name collate "C" for update`,
+  } satisfies Twins<'meters'>;
+}

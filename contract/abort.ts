@@ -63,6 +63,10 @@ function callsOf(store: Store, lease: Lease, waitingId: number): ((signal: Abort
     (signal) => store.createToken(aToken(), signal),
     (signal) => store.rotateToken(aRotation(), signal),
     (signal) => store.revokeToken('ci', signal),
+    (signal) => store.putSecret({ name: 's', keyId: 'k', sealed: 'x' }, signal),
+    (signal) => store.resealSecret({ name: 's', keyId: 'k', sealed: 'x' }, 'y', signal),
+    (signal) => store.deleteSecret('s', signal),
+    (signal) => store.secrets(null, signal),
     (signal) => store.tokens(signal),
     (signal) => store.validTokens(signal),
     (signal) => store.touchTokens([1], signal),
@@ -96,6 +100,7 @@ async function everything(store: Store) {
     workers: await store.workers(forever),
     tokens: await store.tokens(forever),
     definitions: await store.definitions({ after: null, limit: 10 }, forever),
+    secrets: await store.secrets(null, forever),
     operations: await store.openOperations(forever),
   };
 }

@@ -45,6 +45,7 @@ import { exerciseRunContext } from './run-context.ts';
 import { exerciseRunSchedule } from './run-schedule.ts';
 import { exerciseRunStates } from './run-states.ts';
 import { exerciseSchedules } from './schedules.ts';
+import { exerciseSecrets } from './secrets.ts';
 import { exerciseSessions } from './sessions.ts';
 import { exerciseSettle } from './settle.ts';
 import { exerciseSideEffects } from './side-effects.ts';
@@ -78,6 +79,7 @@ const THEMES = [
   exerciseDue,
   exerciseLost,
   exerciseWorkers,
+  exerciseSecrets,
   exerciseTokens,
   exerciseSessions,
   exerciseLogs,

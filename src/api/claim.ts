@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { DEFAULT_SPEC, type ClaimedJob as DomainClaimedJob } from '../core/job.ts';
+import { plainEnv } from '../core/secret.ts';
 import { duration, label, parseInstant, storeId, toInstant, wholeNumber, wireId, wireInstant } from './fields.ts';
 import { specShape } from './job.ts';
 import { amounts, queueName, tagList } from './job-submission.ts';
@@ -65,6 +66,10 @@ export const ClaimedJob = named(
       .meta({ description: 'The job was prefetched: it may wait for a slot. Report when it starts.' }),
     ...specShape,
     env: z.record(z.string(), z.string()),
+    secret_env: z
+      .array(z.string())
+      .exactOptional()
+      .meta({ description: 'The variables in env whose values are secrets. Mask them in what the job prints.' }),
     // Schedulers of earlier versions do not send it.
     run_context: RunContext.nullable().default(null),
     tick: TickOfJob.nullable().default(null),
@@ -84,7 +89,8 @@ export function claimedJobToWire(job: DomainClaimedJob, sentResults: Set<number>
     started_at: toInstant(job.startedAt),
     ...(job.prefetched ? { prefetched: true } : {}),
     ...specToWire(job),
-    env: { ...job.env },
+    env: { ...plainEnv(job.env) },
+    ...(job.secretEnv === undefined ? {} : { secret_env: [...job.secretEnv] }),
     run_context: job.runContext === null ? null : runContextToWire(job.runContext, sentResults),
     tick: tickOfJobToWire(job.tick),
   };
@@ -126,6 +132,7 @@ function claimedJobFromWire(wire: ClaimedJob, results: Map<string, unknown>): Do
     rerun: wire.rerun,
     onDisconnect: wire.on_disconnect,
     env: wire.env,
+    ...(wire.secret_env === undefined ? {} : { secretEnv: wire.secret_env }),
     cwd: wire.cwd,
     tags: wire.tags,
     requires: wire.requires,

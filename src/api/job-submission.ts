@@ -10,6 +10,7 @@ import { duration, instant, label, storeId, text, wholeNumber } from './fields.t
 import { limitList, rateList } from './meters.ts';
 import { NotifyList } from './notify.ts';
 import { named, strict } from './schemas.ts';
+import { secretName } from './secret.ts';
 
 /** Limits of the request body. */
 export const MAX_JOB_BYTES = 1024 * 1024;
@@ -72,9 +73,9 @@ export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const environment = z
   .record(
     z.string().regex(VARIABLE_NAME, 'expected a name of letters, digits and _'),
-    z.string('values must be strings'),
+    z.union([z.string(), strict({ secret: secretName })], 'expected a string, or {"secret": "NAME"}'),
   )
-  .meta({ examples: [{ STAGE: 'test' }] });
+  .meta({ examples: [{ STAGE: 'test', PW: { secret: 'db-password' } }] });
 
 /** For more parents, use a workflow. */
 const MAX_PARENTS = 10_000;

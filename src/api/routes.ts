@@ -37,6 +37,7 @@ import type {
 } from './schedule.ts';
 import type { ScheduleApplied, ScheduleApply } from './schedule-apply.ts';
 import type { SchedulePreview, SchedulePreviewRequestInput } from './schedule-preview.ts';
+import type { RotatedSecrets, Secret, SecretList, SecretValueInput } from './secret.ts';
 import type { Link, OpenedSession, Session, Ticket, TicketRequest } from './session.ts';
 import type { Done, Fail, SettleAnswer, SettleRequest, SettleResult } from './settle.ts';
 import type { Stats, StatsQuery } from './stats.ts';
@@ -186,6 +187,11 @@ export const routes = {
   createToken: route('POST', '/tokens', 'admin').of<{ body: TokenSubmissionInput; reply: MadeToken }>(),
   rotateToken: route('POST', '/tokens/:name/rotate', 'admin').of<{ body?: TokenRotationInput; reply: MadeToken }>(),
   revokeToken: route('DELETE', '/tokens/:name', 'admin').of<{ reply: Out<typeof RevokedTokens> }>(),
+
+  listSecrets: route('GET', '/secrets', 'admin').of<{ reply: Out<typeof SecretList> }>(),
+  setSecret: route('PUT', '/secrets/:name', 'admin').of<{ body: SecretValueInput; reply: Secret }>(),
+  deleteSecret: route('DELETE', '/secrets/:name', 'admin').of<{ reply: Empty }>(),
+  rotateSecrets: route('POST', '/secrets/rotate', 'admin').of<{ body?: Empty; reply: Out<typeof RotatedSecrets> }>(),
 
   readSession: route('GET', '/session', 'read').of<{ reply: Session }>(),
   openSession: route('POST', '/session', 'read').of<{ reply: OpenedSession }>(),

@@ -11,6 +11,7 @@ import { specShape } from './job.ts';
 import { JobSubmission, VARIABLE_NAME } from './job-submission.ts';
 import { NotifyList, NotifyView } from './notify.ts';
 import { named, pageOf, strict } from './schemas.ts';
+import { secretName } from './secret.ts';
 import { ScheduledDefinition } from './workflow/stored.ts';
 import { WorkflowSubmission } from './workflow/workflow.ts';
 
@@ -74,7 +75,10 @@ const ScheduledJobEdit = named(
     command: jobShape.command,
     handler: jobShape.handler,
     env: z
-      .record(z.string().regex(VARIABLE_NAME, 'expected a name of letters, digits and _'), z.string().nullable())
+      .record(
+        z.string().regex(VARIABLE_NAME, 'expected a name of letters, digits and _'),
+        z.union([z.string(), strict({ secret: secretName })]).nullable(),
+      )
       .nullable()
       .meta({ description: 'Variables by name; null removes one, or all.' })
       .exactOptional(),

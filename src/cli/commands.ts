@@ -48,7 +48,10 @@ export const COMMANDS: readonly CommandEntry[] = [
     [['limits', 'limit'], async () => (await import('./commands/limits.ts')).limitsCommand()],
     [['workers'], async () => (await import('./commands/workers.ts')).workersCommand()],
   ]),
-  ...inGroup('Access:', [[['tokens', 'token'], async () => (await import('./commands/tokens.ts')).tokensCommand()]]),
+  ...inGroup('Access:', [
+    [['tokens', 'token'], async () => (await import('./commands/tokens.ts')).tokensCommand()],
+    [['secrets', 'secret'], async () => (await import('./commands/secrets.ts')).secretsCommand()],
+  ]),
   ...inGroup('Schedules:', [
     [['schedule'], async () => (await import('./commands/schedule.ts')).scheduleCommand()],
     [['apply'], async () => (await import('./commands/apply.ts')).applyCommand()],

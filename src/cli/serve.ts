@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { isWorkronError } from '../core/error.ts';
 import type { Backend } from '../library/backend.ts';
 import { notifyContext, openNode, type WorkronNode } from '../node/node.ts';
+import { secretKeysOf } from '../node/secret-keys.ts';
 import { version } from '../node/version.ts';
 import type { Log } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
@@ -67,10 +68,11 @@ async function serveWithStore(
     assertSafeBind(settings.host, settings.token);
   }
   const notify = notifyOf(settings);
+  const secretKeys = secretKeysOf(settings);
   const opened = await waitForStore(settings, { roles, log, signal: shutdown.drain });
   if (opened === undefined) return true;
   const { store, port } = opened;
-  const node = await openNode({ store, settings, log, notify, sweepOrphans: true });
+  const node = await openNode({ store, settings, log, notify, secretKeys, sweepOrphans: true });
   const backend = settings.handlers.length === 0 ? null : await backendOf(node);
   let isWell: boolean;
   try {

@@ -6,6 +6,7 @@ import type { Limit, ON_LIMIT, Rate } from './meter.ts';
 import type { Notify } from './notify.ts';
 import type { Thrown } from './outcome.ts';
 import type { TickOfJob } from './schedule/tick.ts';
+import type { Env } from './secret.ts';
 import type { Unique } from './unique.ts';
 
 export const STATUSES = [
@@ -78,7 +79,7 @@ export interface JobSpec {
   killGraceMs: number;
   rerun: (typeof RERUN)[number];
   onDisconnect: (typeof ON_DISCONNECT)[number];
-  env: Readonly<Record<string, string>>;
+  env: Env;
   cwd: string | null;
   tags: readonly string[];
   /** Tags that a worker must have. */
@@ -225,6 +226,8 @@ export interface ClaimedJob extends JobSpec {
   startedAt: number;
   /** The job was prefetched: it may wait at the worker, which reports when it starts. */
   prefetched?: true;
+  /** The variables in `env` whose values are secrets: they are masked in its output. */
+  secretEnv?: readonly string[];
   /** The data of its workflow and parents; `null` for a job without either. */
   runContext: RunContext | null;
 }

@@ -3,13 +3,14 @@
 import { type RouteName, routes } from '../api/routes.ts';
 import type { RouteHandler } from './handler.ts';
 import { attemptHandlers } from './handlers/attempts.ts';
-import { definitionHandlers } from './handlers/definitions.ts';
 import { capacityHandlers } from './handlers/capacity.ts';
+import { definitionHandlers } from './handlers/definitions.ts';
 import { jobHandlers } from './handlers/jobs.ts';
 import { outputHandlers } from './handlers/output.ts';
 import { overviewHandlers } from './handlers/overview.ts';
 import { queueHandlers } from './handlers/queues.ts';
 import { scheduleHandlers } from './handlers/schedules.ts';
+import { secretHandlers } from './handlers/secrets.ts';
 import { sessionHandlers } from './handlers/sessions.ts';
 import { systemHandlers } from './handlers/system.ts';
 import { tickHandlers } from './handlers/ticks.ts';
@@ -30,6 +31,7 @@ const byName: Record<RouteName, RouteHandler> = {
   ...attemptHandlers,
   ...outputHandlers,
   ...overviewHandlers,
+  ...secretHandlers,
   ...tokenHandlers,
   ...sessionHandlers,
   ...systemHandlers,

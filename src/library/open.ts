@@ -6,6 +6,7 @@ import { openStore, type StoreSettings } from '../node/open-store.ts';
 import { runtimeProblem } from '../node/runtime.ts';
 import { version } from '../node/version.ts';
 import { webhooksTo } from '../node/worker.ts';
+import { KeyRing } from '../ops/key-ring.ts';
 import { createLog, type Log, silentLog } from '../ops/log.ts';
 import type { LogLevel } from '../ops/log-level.ts';
 import { SettingsError } from '../ops/settings/error.ts';
@@ -76,6 +77,11 @@ export interface OpenOptions {
   notify?: readonly Notify[];
   /** Signs the bodies of webhooks. */
   notifySecret?: string;
+  /**
+   * The keys of secrets: 32 bytes in base64, one per line. The first one seals, all of them open. Without it, jobs of this process
+   * that name a secret fail. Refused over HTTP: there the server has the keys.
+   */
+  secretsKey?: string;
   /** The URL of this installation's dashboard, for links in notifications. */
   publicUrl?: string;
   /** Private addresses that this process may send webhooks to: `10.0.0.0/8`, `127.0.0.1`, or `all`. Default: none. */
@@ -117,13 +123,14 @@ async function openBackend(url: string | Store, options: OpenOptions, log: Log):
   }
   const { storeBackend } = await import('./store-backend.ts');
   const settings = nodeSettings(options);
+  const secretKeys = options.secretsKey === undefined ? null : keysFrom(options.secretsKey);
   const { notify = [], notifySecret = null, publicUrl = null } = options;
   const context = notifyContext({ notify: notifyToWire(notify), notifySecret, publicUrl });
   const store =
     typeof url === 'string'
       ? await openStore(storeSettings(url, options), { log, migrate: options.migrate ?? true })
       : url;
-  return storeBackend(await openNode({ store, settings, log, notify: context }));
+  return storeBackend(await openNode({ store, settings, log, notify: context, secretKeys }));
 }
 
 export function storeSettings(
@@ -141,6 +148,14 @@ export function storeSettings(
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     throw new WorkronError('bad_request', `${error.message.replace(/^db-url: /, '')}; expected ${PLACES}`);
+  }
+}
+
+function keysFrom(text: string): KeyRing {
+  try {
+    return KeyRing.parse(text);
+  } catch (error) {
+    throw new WorkronError('bad_request', `secretsKey: ${(error as Error).message}`);
   }
 }
 

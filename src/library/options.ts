@@ -69,8 +69,8 @@ export interface SubmitOptions extends JobOptions {
   runAt?: Date | string;
   /** Fair keys with waiting jobs take turns within a queue. */
   fairKey?: string;
-  /** Environment variables of a command. A handler finds them in its context. */
-  env?: Readonly<Record<string, string>>;
+  /** Environment variables of a command. A handler finds them in its context. `{ secret: 'name' }` is the value of a secret. */
+  env?: Readonly<Record<string, string | { secret: string }>>;
   /** Jobs that must end first, as handles or ids. `if` is the condition on how they end. */
   dependsOn?: readonly (Parent | { job: Parent; if: Condition })[];
   /** Allows at most one unfinished job with this key. */

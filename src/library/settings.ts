@@ -10,6 +10,7 @@ import type { Duration } from './options.ts';
 /** Over HTTP these are settings of the server. */
 const SERVER_ONLY = [
   'notify',
+  'secretsKey',
   'reapEvery',
   'retentionDone',
   'retentionFailed',

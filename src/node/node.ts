@@ -8,6 +8,7 @@ import { decode } from '../api/decode.ts';
 import { NotifyList, notifyFrom } from '../api/notify.ts';
 import type { Clock } from '../core/clock.ts';
 import { NEVER } from '../core/never.ts';
+import type { SecretKeys } from '../core/secret.ts';
 import type { Mounted, MountOptions } from '../http/mounted.ts';
 import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
@@ -53,6 +54,8 @@ interface NodeOptions {
   log: Log;
   /** The installation's notify list. Empty by default. */
   notify?: NotifyContext;
+  /** Seal and open secrets. */
+  secretKeys?: SecretKeys | null;
   clock?: Clock;
   /** Ends commands that a previous run left behind, before their jobs are reclaimed. */
   sweepOrphans?: boolean;
@@ -69,7 +72,8 @@ export async function openNode(options: NodeOptions): Promise<WorkronNode> {
     const instanceId = newInstanceId();
     const metrics = new Metrics(version, instanceId);
     const shared = { store, clock, random: Math.random, log, metrics, instanceId, leaseMs, heartbeatMs };
-    const parts = createScheduler({ ...shared, ...(notify === undefined ? {} : { notify }) });
+    const { secretKeys = null } = options;
+    const parts = createScheduler({ ...shared, secretKeys, ...(notify === undefined ? {} : { notify }) });
     if (store.exclusive) {
       if (options.sweepOrphans) {
         const { sweepOrphans } = await import('../worker/launcher/sweep.ts');

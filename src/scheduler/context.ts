@@ -1,6 +1,7 @@
 /** The context of every use case and duty: the store, the clock and all other shared state. There are no globals. */
 
 import type { Clock, Random } from '../core/clock.ts';
+import type { SecretKeys } from '../core/secret.ts';
 import type { Log } from '../ops/log.ts';
 import type { Store } from '../store/store.ts';
 import type { ClaimWaits } from './leases/claim-waits.ts';
@@ -17,6 +18,8 @@ export interface SchedulerContext {
   telemetry: Telemetry;
   instanceId: string;
   notify: NotifyContext;
+  /** `null` if this process has no key for secrets. */
+  secretKeys: SecretKeys | null;
   idle: IdleClaims;
   polls: SharedPolling;
   claimWaits: ClaimWaits;

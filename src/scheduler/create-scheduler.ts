@@ -2,6 +2,7 @@
 
 import type { Clock, Random } from '../core/clock.ts';
 import { isWorkronError } from '../core/error.ts';
+import type { SecretKeys } from '../core/secret.ts';
 import type { Log } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import { Rounds } from '../ops/rounds.ts';
@@ -22,6 +23,7 @@ import { NO_TARGETS, type NotifyContext } from './notify/targets.ts';
 import type { Readiness, Scheduler } from './scheduler.ts';
 import { schedulesOf } from './schedules/schedules.ts';
 import { scrape } from './scrape.ts';
+import { secretsOf } from './secrets/secrets.ts';
 import { Telemetry } from './telemetry.ts';
 import { definitionsOf } from './workflows/definitions.ts';
 import { workflowsOf } from './workflows/workflows.ts';
@@ -37,6 +39,8 @@ interface SchedulerOptions {
   heartbeatMs: number;
   /** The default is `NO_TARGETS`. */
   notify?: NotifyContext;
+  /** Without them, secrets can be neither set nor read. */
+  secretKeys?: SecretKeys | null;
 }
 
 /** A scheduler and what its duties share with it. */
@@ -74,6 +78,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
     ...clusterOf(context),
     ...accessOf(context),
     ...sessionsOf(context),
+    ...secretsOf(context),
     ...workerCallsOf(context, { leaseMs, stopped: draining.signal }),
     subscribe: (listener) => store.subscribe(listener),
     health: () => ({ instanceId, uptimeMs: clock.monotonicMs() - startedAt, stuck: rounds.stuck() }),
@@ -93,7 +98,16 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
   return { scheduler, context, rounds, bulkWake };
 }
 
-function contextOf({ store, clock, random, log, metrics, instanceId, notify }: SchedulerOptions): SchedulerContext {
+function contextOf({
+  store,
+  clock,
+  random,
+  log,
+  metrics,
+  instanceId,
+  notify,
+  secretKeys,
+}: SchedulerOptions): SchedulerContext {
   return {
     store,
     clock,
@@ -101,6 +115,7 @@ function contextOf({ store, clock, random, log, metrics, instanceId, notify }: S
     log,
     instanceId,
     notify: notify ?? NO_TARGETS,
+    secretKeys: secretKeys ?? null,
     idle: new IdleClaims(),
     polls: new SharedPolling(store, clock),
     claimWaits: new ClaimWaits(),

@@ -7,6 +7,7 @@ import type { Cluster } from './cluster.ts';
 import type { Jobs } from './jobs/jobs.ts';
 import type { WorkerCalls } from './leases/worker-calls.ts';
 import type { Schedules } from './schedules/schedules.ts';
+import type { Secrets } from './secrets/secrets.ts';
 import type { Definitions } from './workflows/definitions.ts';
 import type { Workflows } from './workflows/workflows.ts';
 
@@ -31,6 +32,7 @@ export interface Scheduler
     Cluster,
     Access,
     Sessions,
+    Secrets,
     WorkerCalls,
     AsyncDisposable {
   readonly instanceId: string;

@@ -194,6 +194,12 @@ export const TWINS = {
     advanceOperation: 'Advances an operation if no other instance has moved its cursor.',
     stats: 'Statistics of a range of minutes.',
   },
+  secrets: {
+    secrets: 'The secrets with these names, or all.',
+    putSecret: 'A secret, in place of an earlier one.',
+    resealSecret: 'Replaces a secret that is still sealed as before.',
+    deleteSecret: 'Deletes a secret.',
+  },
   tokens: {
     tokens: 'All tokens.',
     validTokens: 'The tokens that are valid now.',

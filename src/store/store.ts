@@ -20,6 +20,7 @@ import type { NoticeStore } from './notice-store.ts';
 import type { OutputStore } from './output-store.ts';
 import type { ReadStore } from './read-store.ts';
 import type { ScheduleStore } from './schedule-store.ts';
+import type { SecretStore } from './secret-store.ts';
 import type { StatsStore } from './stats-store.ts';
 import type { Transactional } from './transactional.ts';
 import type { WorkflowStore } from './workflow-store.ts';
@@ -33,6 +34,7 @@ export interface Store
     ClusterStore,
     AccessStore,
     CapacityStore,
+    SecretStore,
     StatsStore,
     NoticeStore,
     ScheduleStore,

@@ -162,6 +162,7 @@ class Fuzzer {
     let value = this.#values.valid(schema) as Record<string, unknown>;
     if (path === '/jobs') value = agree(value) as Record<string, unknown>;
     if (path === '/workflows') value = agreeOnSteps(value);
+    if (path === '/secrets/{name}') value = { value: `${String(value['value'])} and more` };
     if (path === '/tokens' && value['queues'] !== undefined) value = { ...value, role: 'worker', queues: ['a'] };
     if (path.startsWith('/schedules')) value = agreeOnScheduleCall(call, value);
     // An edit must edit something; the document has no word for that.
@@ -254,6 +255,7 @@ async function furnish(server: TestServer): Promise<Record<string, readonly stri
   const source = 'name: nightly-report\nsteps: {hello: {command: echo hello}}\n';
   await server.call('PUT', '/definitions/nightly-report', { source });
   for (const name of ['one', 'two']) await server.call('POST', '/tokens', { name, role: 'viewer' });
+  for (const name of ['one', 'two']) await server.call('PUT', `/secrets/${name}`, { value: 'a long secret' });
   for (const name of ['mäil/a b', 'idle', 'spare']) {
     await server.call('PATCH', `/queues/${encodeURIComponent(name)}`, { paused: true });
   }
@@ -267,6 +269,7 @@ async function furnish(server: TestServer): Promise<Record<string, readonly stri
     operations: [body.operation.id],
     queues: ['default', 'mäil/a b', 'idle', 'spare'],
     tokens: ['one', 'two'],
+    secrets: ['one', 'two'],
   };
 }
 
@@ -284,6 +287,7 @@ const REFUSALS: readonly ErrorCode[] = [
   'definition_in_use',
   'token_exists',
   'token_not_found',
+  'secret_not_found',
 ];
 
 const document = await (async () => {

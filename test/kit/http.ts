@@ -1,7 +1,9 @@
 /** A real HTTP server on a free port with a scheduler, on the memory store by default. */
 
+import { randomBytes } from 'node:crypto';
 import { createServer, type ServerOptions } from '../../src/http/server.ts';
 import { systemClock } from '../../src/ops/clock.ts';
+import { KeyRing } from '../../src/ops/key-ring.ts';
 import { type Log, silentLog } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
@@ -50,6 +52,7 @@ export async function openTestServer(
     instanceId,
     leaseMs: 30_000,
     heartbeatMs: 5_000,
+    secretKeys: KeyRing.parse(randomBytes(32).toString('base64')),
   });
   const ended = new AbortController();
   const day = 86_400_000;

@@ -50,7 +50,14 @@ function cluster({ exclusive = false } = {}) {
     const shared = { store, clock, random: () => 0.5, log, telemetry, instanceId };
     const polls = new SharedPolling(store, clock);
     const claimWaits = new ClaimWaits();
-    const context: SchedulerContext = { ...shared, notify: NO_TARGETS, idle: new IdleClaims(), polls, claimWaits };
+    const context: SchedulerContext = {
+      ...shared,
+      notify: NO_TARGETS,
+      secretKeys: null,
+      idle: new IdleClaims(),
+      polls,
+      claimWaits,
+    };
     const gauge = async () => (await metrics.leader.get()).values.map(({ value }) => value);
     return { context, leader: new Leader(context), told, gauge };
   };

@@ -15,6 +15,7 @@ import {
   collectList,
   collectNotify,
   collectRates,
+  collectSecrets,
   collectVariables,
   durationFlag,
   instantFlag,
@@ -43,6 +44,7 @@ export function addWorkFlags(command: Command): Command {
     .option('--dont-retry-on <CODE,…>', 'Never retry these exit codes', collectCodes)
     .option('--rerun <safe|never>', 'never: once started, only a person starts it again', oneOfFlag(RERUN))
     .option('--on-disconnect <stop|finish>', 'What a worker cut off from its scheduler does', oneOfFlag(ON_DISCONNECT))
+    .option('--secret <NAME=SECRET>', 'Variable of the command whose value is a secret of the server', collectSecrets)
     .option('-e, --env <NAME=VALUE>', 'Variable of the command; NAME alone takes the value from here', collectVariables)
     .option('--cwd <DIRECTORY>', 'Where it runs, on the worker; . is the directory you are in')
     .option('--tag <TAG,…>', 'For finding it', collectList)
@@ -104,6 +106,7 @@ interface JobFlags {
   rerun?: JobSubmissionInput['rerun'];
   onDisconnect?: JobSubmissionInput['on_disconnect'];
   env?: Record<string, string>;
+  secret?: Record<string, { secret: string }>;
   cwd?: string;
   tag?: string[];
   requires?: string[];
@@ -143,7 +146,7 @@ export function jobFrom(command: Command): Record<string, unknown> {
     no_retry_on: flags.dontRetryOn,
     rerun: flags.rerun,
     on_disconnect: flags.onDisconnect,
-    env: flags.env,
+    env: flags.env === undefined && flags.secret === undefined ? undefined : { ...flags.env, ...flags.secret },
     cwd: flags.cwd === undefined ? undefined : resolve(flags.cwd),
     tags: flags.tag,
     requires: flags.requires,

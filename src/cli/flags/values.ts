@@ -102,6 +102,16 @@ export function collectVariables(text: string, before: Record<string, string> | 
   return { ...before, [name]: value };
 }
 
+/** `NAME=SECRET` pairs; the flag may be repeated. */
+export function collectSecrets(
+  text: string,
+  before: Record<string, { secret: string }> | undefined,
+): Record<string, { secret: string }> {
+  const [, name, secret] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  if (name === undefined || secret === undefined) throw new InvalidArgumentError('expected NAME=SECRET');
+  return { ...before, [name]: { secret } };
+}
+
 /** `name=amount,…`; the flag may be repeated. */
 export function collectAmounts(text: string, before: Record<string, number> | undefined): Record<string, number> {
   const amounts = { ...before };

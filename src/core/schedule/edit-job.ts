@@ -2,6 +2,7 @@
 
 import { WorkronError } from '../error.ts';
 import { DEFAULT_SPEC, type JobSpec } from '../job.ts';
+import type { EnvValue } from '../secret.ts';
 import type { ScheduledJobEdit, Target } from './schedule.ts';
 
 /**
@@ -27,5 +28,5 @@ function editEnv(before: JobSpec['env'], edit: ScheduledJobEdit['env']): JobSpec
   if (edit === undefined) return before;
   if (edit === null) return {};
   const changed = Object.entries({ ...before, ...edit });
-  return Object.fromEntries(changed.filter((entry): entry is [string, string] => entry[1] !== null));
+  return Object.fromEntries(changed.filter((entry): entry is [string, EnvValue] => entry[1] !== null));
 }

@@ -4,6 +4,7 @@ import type { DefinitionUse } from '../dag/definition.ts';
 import type { ListedWorkflow } from '../dag/new-workflow.ts';
 import type { JobSpec } from '../job.ts';
 import type { Notify } from '../notify.ts';
+import type { EnvValue } from '../secret.ts';
 import type { Catchup } from './plan-ticks.ts';
 import type { TickVerdict } from './tick.ts';
 
@@ -69,7 +70,9 @@ export interface Schedule extends NewSchedule {
 }
 
 /** Fields of the scheduled job that change. Variables are changed by name: `null` removes one, or all. */
-export type ScheduledJobEdit = Partial<Omit<JobSpec, 'env'>> & { env?: Readonly<Record<string, string | null>> | null };
+export type ScheduledJobEdit = Partial<Omit<JobSpec, 'env'>> & {
+  env?: Readonly<Record<string, EnvValue | null>> | null;
+};
 
 /** A new timing and new keys start now; ticks that were due before are judged by the old timing. */
 export type ScheduleEdit = Partial<ScheduleSpec & Pick<NewSchedule, 'owner'>> & {

@@ -1,9 +1,9 @@
 /** Loads the settings of one command: the flag wins over `WORKRON_…`, that over the file, that over the default. */
 
-import { readFileSync, statSync } from 'node:fs';
 import { didYouMean } from '../../core/suggest.ts';
 import { SettingsError } from './error.ts';
 import { readSettingsFile } from './file.ts';
+import { readPrivateFile } from './private-file.ts';
 import {
   envName,
   type Role,
@@ -24,9 +24,6 @@ const TEST_PREFIX = 'WORKRON_TEST_';
 
 /** Settings whose values must not appear in messages. */
 const SECRETIVE = /^(token|db-|notify$|notify-secret)/;
-
-/** Permission bits. A group may have access: so a container that does not run as the owner can read a secret. */
-const FOR_ALL_USERS = 0o007;
 
 interface SettingsSources {
   command: SettingCommand;
@@ -112,22 +109,7 @@ function parse(setting: Setting<unknown>, { text, from }: Given): unknown {
 
 function readToken(file: string | null): string | null {
   if (file === null) return null;
-  let text: string;
-  let mode: number;
-  try {
-    text = readFileSync(file, 'utf8').trim();
-    ({ mode } = statSync(file));
-  } catch (error) {
-    throw new SettingsError(`token-file: cannot read ${file}: ${(error as Error).message}`);
-  }
-  if ((mode & FOR_ALL_USERS) !== 0) {
-    throw new SettingsError(
-      `token-file: all users of this machine may use ${file}`,
-      `chmod 600 ${file}; for a secret of Docker set mode: 0440, for one of Kubernetes defaultMode: 0440 and fsGroup`,
-    );
-  }
-  if (text === '') throw new SettingsError(`token-file: ${file} is empty`);
-  return parse(SETTINGS.token, { text, from: file }) as string;
+  return parse(SETTINGS.token, { text: readPrivateFile('token-file', file), from: file }) as string;
 }
 
 /**

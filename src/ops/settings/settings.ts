@@ -2,7 +2,7 @@
 
 import { accessSettings, storeSettings } from './connection-settings.ts';
 import type { Setting, SettingCommand } from './setting.ts';
-import { logSettings, notifySettings, retentionSettings } from './upkeep-settings.ts';
+import { logSettings, notifySettings, retentionSettings, secretSettings } from './upkeep-settings.ts';
 import { leaseSettings, workSettings } from './work-settings.ts';
 
 export type { Role, Setting, SettingCommand } from './setting.ts';
@@ -14,6 +14,7 @@ export const SETTINGS = {
   ...leaseSettings,
   ...retentionSettings,
   ...notifySettings,
+  ...secretSettings,
   ...logSettings,
 } as const;
 

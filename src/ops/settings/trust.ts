@@ -19,10 +19,16 @@ const ADDRESSES = [
   ['schedulerUrls', '--scheduler'],
 ] as const;
 
+/** Settings that name code, and their flags. */
+const CODE = [
+  ['handlers', '--handlers'],
+  ['secretsKeyCommand', '--secrets-key-command'],
+] as const;
+
 const LOOPBACK = /^https?:\/\/(127(\.\d+){3}|localhost|\[::1\])(:\d+)?$/;
 
 export function checkTrust(given: Partial<Record<SettingKey, Given>>): void {
-  const { token, tokenFile, handlers } = given;
+  const { token, tokenFile } = given;
   const used = token ?? tokenFile;
   const isOwn = token === undefined ? tokenFile?.unasked && isInside(tokenFile.text) : token.unasked;
   for (const [key, flag] of ADDRESSES) {
@@ -35,10 +41,12 @@ export function checkTrust(given: Partial<Record<SettingKey, Given>>): void {
       `if that server is yours, give its address: ${flag} ${shown}, or name the file: --config ./workron.yaml`,
     );
   }
-  if (handlers?.unasked) {
+  for (const [key, flag] of CODE) {
+    const code = given[key];
+    if (!code?.unasked) continue;
     throw new SettingsError(
-      `${handlers.from}: refusing to run code that the working directory names`,
-      'give it by --handlers, or name the file: --config ./workron.yaml',
+      `${code.from}: refusing to run code that the working directory names`,
+      `give it by ${flag}, or name the file: --config ./workron.yaml`,
     );
   }
 }

@@ -1,8 +1,8 @@
-/** Settings about upkeep: retention, notifications and the log. */
+/** Settings about upkeep: retention, notifications, secrets and the log. */
 
 import { LOG_LEVELS, type LogLevel } from '../log-level.ts';
-import { durationFrom, httpUrl, jsonList, listOf, network, oneOf, secret } from './parse.ts';
-import { DATABASE, inGroup, SERVERS, setting, WORKERS } from './setting.ts';
+import { anyText, durationFrom, httpUrl, jsonList, listOf, network, oneOf, secret } from './parse.ts';
+import { DATABASE, inGroup, PROCESSES, SERVERS, setting, WORKERS } from './setting.ts';
 
 export const retentionSettings = inGroup('Retention', {
   retentionDoneMs: setting({
@@ -81,6 +81,28 @@ export const notifySettings = inGroup('Notifications', {
     parse: httpUrl,
     sentence: 'Public address of this installation, used for links in notifications.',
     commands: SERVERS,
+  }),
+});
+
+export const secretSettings = inGroup('Secrets', {
+  secretsKeyFile: setting<string | null>({
+    name: 'secrets-key-file',
+    value: 'FILE',
+    default: null,
+    defaultText: 'none',
+    parse: anyText,
+    sentence:
+      'File with the keys that seal secrets: 32 random bytes in base64 per line. The first one seals, all of them open. It must not be readable by all users.',
+    commands: PROCESSES,
+  }),
+  secretsKeyCommand: setting<string | null>({
+    name: 'secrets-key-command',
+    value: 'COMMAND',
+    default: null,
+    defaultText: 'none',
+    parse: anyText,
+    sentence: 'Shell line that prints those keys instead. It runs once, when the process starts.',
+    commands: PROCESSES,
   }),
 });
 

@@ -11,6 +11,7 @@ import type { Inserted, InsertOptions } from '../../store/job-store.ts';
 import type { SchedulerContext } from '../context.ts';
 import { addInstallationTargets, type JobNotifications, notificationsOf } from '../notify/targets.ts';
 import { pageOf } from '../page.ts';
+import { maskResults } from '../secrets/secrets.ts';
 import { type BulkRequest, readOperation, startBulk } from './bulk.ts';
 import { cancel, type EditRequest, edit, jobNotFound, retry } from './change-job.ts';
 import { newJobOf } from './new-job-of.ts';
@@ -90,12 +91,12 @@ export function jobsOf(context: SchedulerContext, bulkWake: Wake, stopped: Abort
         signal,
       ),
     async job(id, signal) {
-      const job = await readJob(context, id, signal);
+      const [job] = (await maskResults(context, [await readJob(context, id, signal)], signal)) as [Job];
       const notifications = await notificationsOf(context, job, signal);
       return { ...job, waitingFor: await waitingFor(context, job, signal), ...notifications };
     },
     jobs: async (filter, { before, limit }, signal) =>
-      pageOf(await store.list(filter, { before, limit: limit + 1 }, signal), limit),
+      pageOf(await maskResults(context, await store.list(filter, { before, limit: limit + 1 }, signal), signal), limit),
     async attempts(id, signal) {
       const attempts = await store.attempts(id, signal);
       if (attempts.length === 0) await readJob(context, id, signal);
@@ -107,7 +108,10 @@ export function jobsOf(context: SchedulerContext, bulkWake: Wake, stopped: Abort
       const parents = parentIds.length === 0 ? [] : await store.read(parentIds, signal);
       return historyOf(job, await store.attempts(id, signal), parents);
     },
-    wait: (id, timeoutMs, signal) => waits.wait({ id, timeoutMs }, signal),
+    async wait(id, timeoutMs, signal) {
+      const [job] = await maskResults(context, [await waits.wait({ id, timeoutMs }, signal)], signal);
+      return job as Job;
+    },
     cancel: (id, { keepChildren }, signal) => cancel(context, { id, keepChildren }, signal),
     retry: (id, signal) => retry(context, id, signal),
     async rerun(id, options, signal) {

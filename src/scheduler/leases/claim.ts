@@ -4,6 +4,7 @@ import type { ClaimedJob } from '../../core/job.ts';
 import { Wake } from '../../ops/wake.ts';
 import type { ClaimRequest } from '../../store/job-store.ts';
 import type { SchedulerContext } from '../context.ts';
+import { resolveSecrets } from '../secrets/secrets.ts';
 import type { PollSlot } from './shared-polling.ts';
 
 /** Answers as soon as there are jobs, or with an empty list after `waitMs`, when `stopped` aborts, or when the worker ends its wait. */
@@ -42,7 +43,9 @@ export async function claim(
         if (jobs.length === 0 && !wake.fired) return [];
       }
       if (jobs.length > 0) telemetry.claimed(jobs, request.workerId);
-      if (jobs.length > 0 || left <= 0) return jobs;
+      if (jobs.length === 0 && left <= 0) return jobs;
+      const ready = await resolveSecrets(context, jobs, { workerId: request.workerId, signal });
+      if (ready.length > 0) return ready;
     }
   } finally {
     pollSlot?.[Symbol.dispose]();

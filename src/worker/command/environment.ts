@@ -1,6 +1,7 @@
 /** The environment of a command. Nothing else of the server's environment is passed on. */
 
 import type { ClaimedJob } from '../../core/job.ts';
+import { plainEnv } from '../../core/secret.ts';
 import { TREE_MARK } from '../launcher/process-table.ts';
 import { contextVariables, tickVariables } from './context-variables.ts';
 
@@ -46,7 +47,7 @@ export interface AttemptFiles {
 /** The variables of one attempt: the job's own, those of its run context, and its identity. */
 export function attemptEnvironment(job: ClaimedJob, files: AttemptFiles): Record<string, string> {
   return {
-    ...job.env,
+    ...plainEnv(job.env),
     ...(job.tick === null ? {} : tickVariables(job.tick)),
     ...(job.runContext === null ? {} : contextVariables(job.runContext)),
     WORKRON_JOB_ID: String(job.id),

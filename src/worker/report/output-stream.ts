@@ -3,6 +3,7 @@
 import type { LogChunk } from '../../core/output.ts';
 import { cleanText } from '../../core/text.ts';
 import type { Assignment } from '../run/assignment.ts';
+import { type MaskStream, maskOf } from './mask-stream.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 const FIRST_BYTES = 4 * 1024;
@@ -34,15 +35,30 @@ export class OutputStream {
   #timer: NodeJS.Timeout | undefined;
   #givenUp = false;
   #onEnd: (() => void) | undefined;
+  readonly #mask: MaskStream | null;
+  /** Bytes that masking has removed or holds back, and that were not yet reported as taken. */
+  #shorter = 0;
 
   constructor(assignment: Assignment, flushMs: number, events: StreamEvents) {
     this.assignment = assignment;
     this.#flushMs = flushMs;
     this.#events = events;
+    this.#mask = maskOf(assignment.job);
   }
 
-  /** Copies the bytes. */
+  /** Copies the bytes. Values of secrets are masked. */
   push(data: Uint8Array): void {
+    if (this.#mask === null) return this.#add(data);
+    const masked = this.#mask.push(Buffer.from(data.buffer, data.byteOffset, data.length));
+    this.#shorter += data.length - masked.length;
+    if (this.#shorter > 0) {
+      this.#events.onTaken(this.#shorter);
+      this.#shorter = 0;
+    }
+    if (masked.length > 0) this.#add(masked);
+  }
+
+  #add(data: Uint8Array): void {
     this.#keepTail(data);
     if (this.#givenUp) return this.#events.onTaken(data.length);
     const needed = this.#length + data.length;
@@ -55,6 +71,8 @@ export class OutputStream {
 
   /** Resolves once everything was written or given up. */
   end(): Promise<void> {
+    const held = this.#mask?.end();
+    if (held !== undefined && held.length > 0) this.#add(held);
     return new Promise((resolve) => {
       this.#onEnd = resolve;
       if (this.#length > 0) this.#due();

@@ -6,6 +6,7 @@ import { Cancel, Fatal, RateLimited, RetryAfter, Snooze, Stopped } from '../../c
 import type { JobSpec, RunContext } from '../../core/job.ts';
 import { MAX_RESULT_BYTES, type Outcome } from '../../core/outcome.ts';
 import type { TickOfJob } from '../../core/schedule/tick.ts';
+import { plainEnv } from '../../core/secret.ts';
 import { cleanJson, cleanText } from '../../core/text.ts';
 import { contentOf, valueOf } from '../report/checkpoint-value.ts';
 import type { OutputStream } from '../report/output-stream.ts';
@@ -148,7 +149,7 @@ class Context implements HandlerContext {
   }
 
   get env(): Readonly<Record<string, string>> {
-    return Object.freeze(this.#assignment.job.env);
+    return Object.freeze(plainEnv(this.#assignment.job.env));
   }
 
   get params(): RunContext['params'] {

@@ -4,6 +4,7 @@ import type { ClaimedJob } from '../../core/job.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import type { Log } from '../../ops/log.ts';
 import type { WorkerProfile } from '../job-source.ts';
+import { maskOutcome } from '../report/mask-stream.ts';
 import type { Assignment } from './assignment.ts';
 import { Slots } from './slots.ts';
 import { textOfThrown } from './thrown.ts';
@@ -123,7 +124,7 @@ export class Runner {
 
   #finish(assignment: Assignment, outcome: Outcome): void {
     assignment.ended = true;
-    this.#options.onOutcome(assignment, outcome);
+    this.#options.onOutcome(assignment, maskOutcome(assignment.job, outcome));
     const { stillBusy } = assignment;
     if (stillBusy === undefined) return this.#free(assignment);
     this.#stuckSlots += 1;

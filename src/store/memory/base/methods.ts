@@ -6,6 +6,7 @@ import { deliver, notices, notifications, postponeNotice } from '../cluster/noti
 import { advanceOperation, createOperation, openOperations, operation } from '../cluster/operations.ts';
 import { prune } from '../cluster/prune.ts';
 import { deleteQueue, queues, setQueue } from '../cluster/queues.ts';
+import { deleteSecret, putSecret, resealSecret, secrets } from '../cluster/secrets.ts';
 import { createSession, pruneSessions, takeSession, useSession } from '../cluster/sessions.ts';
 import { addStats, stats } from '../cluster/stats.ts';
 import {
@@ -101,6 +102,10 @@ export const writes = {
   undrainWorker,
   leaveWorker,
   addStats,
+  putSecret,
+  resealSecret,
+  deleteSecret,
+  secrets,
   createToken,
   rotateToken,
   revokeToken,

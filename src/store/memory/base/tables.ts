@@ -9,6 +9,7 @@ import { isTerminal, type Job } from '../../../core/job.ts';
 import { isLeaseOver } from '../../../core/lease.ts';
 import type { Notification } from '../../../core/notice.ts';
 import type { Operation } from '../../../core/operation.ts';
+import type { StoredSecret } from '../../../core/secret.ts';
 import type { Session } from '../../../core/session.ts';
 import type { StatRow } from '../../../core/stats.ts';
 import type { ValidToken } from '../../../core/token.ts';
@@ -48,6 +49,7 @@ export interface Tables {
   readonly reservations: Map<number, StoredReservation>;
   /** Versions by name, oldest first. */
   readonly definitions: Map<string, readonly Definition[]>;
+  readonly secrets: Map<string, StoredSecret>;
   readonly queues: Map<string, QueueRow>;
   /** Limits and rates by name. */
   readonly meters: Map<string, MeterRow>;
@@ -124,6 +126,7 @@ export function createTables(clock: Clock): Tables {
     tokens: new Map(),
     reservations: new Map(),
     definitions: new Map(),
+    secrets: new Map(),
     queues: new Map(),
     meters: new Map(),
     uniqueKeys: new Map(),

@@ -29,6 +29,7 @@ import { readSql } from '../sql/read.ts';
 import { reservationsSql } from '../sql/reservations.ts';
 import { schedulesSql } from '../sql/schedules.ts';
 import { schemaSql } from '../sql/schema.ts';
+import { secretsSql } from '../sql/secrets.ts';
 import { sessionsSql } from '../sql/sessions.ts';
 import { settleSql } from '../sql/settle.ts';
 import { tokensSql } from '../sql/tokens.ts';
@@ -78,6 +79,7 @@ function texts(s: string) {
     ...queuesSql(s),
     ...workersSql(s),
     ...operationsSql(s),
+    ...secretsSql(s),
     ...tokensSql(s),
     ...sessionsSql(s),
     ...instancesSql(s),

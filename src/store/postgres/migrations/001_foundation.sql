@@ -487,6 +487,15 @@ create table workron.operation (
   ended_at timestamptz(3)
 );
 
+-- Secrets that jobs name in their environment. sealed: AES-256-GCM, in base64; the key is not in the database.
+create table workron.secret (
+  name text primary key,
+  key_id text not null,
+  sealed text not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null
+);
+
 -- Tokens of the API. Of a name, one is valid, or two after a rotation: the older one has replaced_at.
 create table workron.token (
   id integer primary key generated always as identity,

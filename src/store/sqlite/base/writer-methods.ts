@@ -6,6 +6,7 @@ import { deliver, notices, postponeNotice } from '../cluster/notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from '../cluster/operations.ts';
 import { prune } from '../cluster/prune.ts';
 import { deleteQueue, setQueue } from '../cluster/queues.ts';
+import { deleteSecret, putSecret, resealSecret, secrets } from '../cluster/secrets.ts';
 import { createSession, pruneSessions, takeSession, useSession } from '../cluster/sessions.ts';
 import { addStats } from '../cluster/stats.ts';
 import { createToken, pruneTokens, revokeToken, rotateToken, touchTokens, validTokens } from '../cluster/tokens.ts';
@@ -88,6 +89,10 @@ const writes = {
   drainWorker,
   undrainWorker,
   leaveWorker,
+  putSecret,
+  resealSecret,
+  deleteSecret,
+  secrets,
   createToken,
   rotateToken,
   revokeToken,

@@ -443,6 +443,15 @@ create table operation (
   ended_at integer
 ) strict;
 
+-- Secrets that jobs name in their environment. sealed: AES-256-GCM, in base64; the key is not in the database.
+create table secret (
+  name text primary key,
+  key_id text not null,
+  sealed text not null,
+  created_at integer not null,
+  updated_at integer not null
+) strict;
+
 -- Tokens of the API. Of a name, one is valid, or two after a rotation: the older one has replaced_at.
 create table token (
   id integer primary key autoincrement,

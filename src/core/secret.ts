@@ -1,0 +1,73 @@
+/** Secrets: values that jobs name in their environment. The store has them sealed; workers get them with the job. */
+
+/** Shorter values cannot be masked without masking ordinary words. */
+export const MIN_SECRET_LENGTH = 8;
+export const MAX_SECRET_LENGTH = 32_768;
+
+/** In the environment of a job: the value is that of the secret with this name. */
+export interface SecretRef {
+  secret: string;
+}
+
+export type EnvValue = string | SecretRef;
+export type Env = Readonly<Record<string, EnvValue>>;
+
+/** A secret as it is stored: encrypted, with the id of the key that opens it. */
+export interface SealedSecret {
+  name: string;
+  keyId: string;
+  /** Text that only the key can open. */
+  sealed: string;
+}
+
+export interface StoredSecret extends SealedSecret {
+  createdAt: number;
+  updatedAt: number;
+}
+
+/** Seals and opens secrets. The id of the present key is `keyId`; older keys only open. */
+export interface SecretKeys {
+  readonly keyId: string;
+  seal(name: string, value: string): SealedSecret;
+  /** `undefined` if no key opens it. */
+  open(secret: SealedSecret): string | undefined;
+}
+
+/** The variables that are secrets, with the names of the secrets. */
+export function secretsIn(env: Env): [variable: string, secret: string][] {
+  const found: [string, string][] = [];
+  for (const variable in env) {
+    const value = env[variable];
+    if (typeof value === 'object') found.push([variable, value.secret]);
+  }
+  return found;
+}
+
+/** The environment without secrets that were not resolved. */
+export function plainEnv(env: Env): Readonly<Record<string, string>> {
+  for (const variable in env) {
+    if (typeof env[variable] !== 'object') continue;
+    const plain = Object.entries(env).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+    return Object.fromEntries(plain);
+  }
+  return env as Readonly<Record<string, string>>;
+}
+
+export const MASK = '***';
+
+/** Replaces the values in a text, longer ones first. */
+export function maskText(text: string, values: readonly string[]): string {
+  return [...values]
+    .sort((a, b) => b.length - a.length)
+    .reduce((masked, value) => masked.replaceAll(value, MASK), text);
+}
+
+/** Replaces the values in all texts of a JSON value, its keys included. */
+export function maskJson(value: unknown, values: readonly string[]): unknown {
+  if (typeof value === 'string') return maskText(value, values);
+  if (Array.isArray(value)) return value.map((item) => maskJson(item, values));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [maskText(key, values), maskJson(item, values)]),
+  );
+}

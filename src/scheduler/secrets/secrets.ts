@@ -1,0 +1,124 @@
+/** Secrets: set, list, delete, seal again with the present key; and their values for jobs that are claimed or read. */
+
+import { WorkronError } from '../../core/error.ts';
+import type { ClaimedJob, Job } from '../../core/job.ts';
+import type { ListedJob } from '../../core/job-filter.ts';
+import { maskJson, type SecretKeys, type StoredSecret, secretsIn } from '../../core/secret.ts';
+import type { SchedulerContext } from '../context.ts';
+import { settle } from '../leases/settle.ts';
+
+export interface Secrets {
+  /** Throws `no_secrets_key` if this process has no key. */
+  setSecret(name: string, value: string, signal: AbortSignal): Promise<StoredSecret>;
+  deleteSecret(name: string, signal: AbortSignal): Promise<void>;
+  /** Without their values. `isOpen`: this process has the key. */
+  secrets(signal: AbortSignal): Promise<(StoredSecret & { isOpen: boolean })[]>;
+  /** Seals all secrets with the present key. Returns how many were sealed with another. */
+  rotateSecrets(signal: AbortSignal): Promise<number>;
+}
+
+export function secretsOf({ store, secretKeys }: SchedulerContext): Secrets {
+  return {
+    setSecret: async (name, value, signal) => await store.putSecret(keysFrom(secretKeys).seal(name, value), signal),
+    async deleteSecret(name, signal) {
+      if (await store.deleteSecret(name, signal)) return;
+      throw new WorkronError('secret_not_found', `No secret ${JSON.stringify(name)}`);
+    },
+    async secrets(signal) {
+      const all = await store.secrets(null, signal);
+      return all.map((secret) => ({ ...secret, isOpen: secretKeys?.open(secret) !== undefined }));
+    },
+    async rotateSecrets(signal) {
+      const keys = keysFrom(secretKeys);
+      const old = (await store.secrets(null, signal)).filter(({ keyId }) => keyId !== keys.keyId);
+      const opened = old.map((secret) => ({ secret, value: keys.open(secret) }));
+      const closed = opened.filter(({ value }) => value === undefined).map(({ secret: { name } }) => name);
+      if (closed.length > 0) {
+        throw new WorkronError(
+          'no_secrets_key',
+          `No key opens ${closed.join(', ')}: add the key that they were sealed with`,
+        );
+      }
+      for (const { secret, value } of opened) {
+        // One that was set in the meantime is sealed with the present key already.
+        await store.resealSecret(keys.seal(secret.name, value as string), secret.sealed, signal);
+      }
+      return old.length;
+    },
+  };
+}
+
+/**
+ * Puts the values of secrets into the environment of jobs that were claimed. A job whose secrets cannot be resolved has failed
+ * and is left out. If the process dies before that is written, the job goes back to its queue: its worker never heard of it.
+ */
+export async function resolveSecrets(
+  context: SchedulerContext,
+  jobs: ClaimedJob[],
+  { workerId, signal }: { workerId: number; signal: AbortSignal },
+): Promise<ClaimedJob[]> {
+  const wanted = jobs.map((job) => secretsIn(job.env));
+  if (wanted.every((found) => found.length === 0)) return jobs;
+  const values = await valuesOf(context, wanted.flat(), signal);
+  const ready: ClaimedJob[] = [];
+  for (const [index, job] of jobs.entries()) {
+    const named = wanted[index] as [string, string][];
+    const missing = named.find(([, secret]) => values.get(secret) === undefined)?.[1];
+    if (missing === undefined) {
+      if (named.length > 0) {
+        job.env = {
+          ...job.env,
+          ...Object.fromEntries(named.map(([variable, secret]) => [variable, values.get(secret) as string])),
+        };
+        job.secretEnv = named.map(([variable]) => variable);
+      }
+      ready.push(job);
+      continue;
+    }
+    const error = whyMissing(context, missing, values);
+    const outcome = { type: 'failed' as const, exitCode: null, signal: null, error };
+    await settle(context, [{ jobId: job.id, attempt: job.attempt, workerId, outcome }], signal);
+  }
+  return ready;
+}
+
+/** Replaces secrets in the results of jobs for readers. */
+export async function maskResults<J extends Job & Pick<ListedJob, 'cut'>>(
+  context: SchedulerContext,
+  jobs: readonly J[],
+  signal: AbortSignal,
+): Promise<J[]> {
+  const wanted = jobs.map((job) => (job.result == null ? [] : secretsIn(job.env)));
+  const values = wanted.some((found) => found.length > 0) ? await valuesOf(context, wanted.flat(), signal) : new Map();
+  return jobs.map((job, index) => {
+    // Without its environment it is not known what to mask.
+    if (job.result != null && job.cut?.includes('env')) return { ...job, result: null, cut: [...job.cut, 'result'] };
+    const own = (wanted[index] as [string, string][]).flatMap(([, secret]) => values.get(secret) ?? []);
+    return own.length === 0 ? job : { ...job, result: maskJson(job.result, own) };
+  });
+}
+
+async function valuesOf(
+  { store, secretKeys }: SchedulerContext,
+  named: readonly [variable: string, secret: string][],
+  signal: AbortSignal,
+): Promise<Map<string, string | undefined>> {
+  const names = [...new Set(named.map(([, secret]) => secret))];
+  const stored = await store.secrets(names, signal);
+  return new Map(stored.map((secret) => [secret.name, secretKeys?.open(secret)]));
+}
+
+function whyMissing({ secretKeys }: SchedulerContext, name: string, values: ReadonlyMap<string, unknown>): string {
+  if (!values.has(name)) return `there is no secret ${name}; set it with: workron secrets set ${name}`;
+  if (secretKeys === null)
+    return `secret ${name} cannot be read: the process that claims for this worker has no secrets key`;
+  return `secret ${name} cannot be read: no key of the process that claims for this worker opens it`;
+}
+
+function keysFrom(keys: SecretKeys | null): SecretKeys {
+  if (keys !== null) return keys;
+  throw new WorkronError(
+    'no_secrets_key',
+    'This server has no key for secrets: write 32 random bytes in base64 to a file (openssl rand -base64 32) and start it with --secrets-key-file FILE',
+  );
+}

@@ -52,6 +52,10 @@ export const effort = {
   leaveKills: full ? 30 : 1,
   /** How often a process is killed while it accepts submissions. */
   submitKills: full ? 30 : 1,
+  /** Jobs of a full key that wait while claims are measured. */
+  parkedJobs: full ? 100_000 : 5_000,
+  /** How often a process is killed while it runs jobs with limits. */
+  limitKills: full ? 20 : 3,
   /** How often the example application is killed. */
   shopKills: full ? 500 : 3,
   /** Random cron expressions compared with brute force. */

@@ -24,6 +24,61 @@ export function plantIn(text: string, { file, from, to }: Edit): string {
 
 export const MUTANTS: Mutant[] = [
   {
+    name: 'a limit lets one job too many start',
+    edits: [{ file: 'src/core/meter.ts', from: 'return running < most ?', to: 'return running <= most ?' }],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a rate counts half of its window',
+    edits: [
+      { file: 'src/core/meter.ts', from: '(at) => at > now - windowMs)', to: '(at) => at > now - windowMs / 2)' },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a burst allows more in the long run',
+    edits: [{ file: 'src/core/meter.ts', from: 'Math.ceil((perMs * most) / limit)', to: 'perMs' }],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a claim that is returned unstarted keeps its token',
+    edits: [
+      {
+        file: 'src/store/memory/jobs/meters.ts',
+        from: 'if (windowMs !== null && !returned) continue;',
+        to: 'if (windowMs !== null) continue;',
+      },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'jobs with limits are prefetched',
+    edits: [{ file: 'src/core/prefetch.ts', from: ' && !lane.metered', to: '' }],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'the end of a job lets none start that waits for its limit',
+    edits: [
+      {
+        file: 'src/store/sqlite/jobs/meters.ts',
+        from: 'if (names.length > 0) database.run(sql.openParkings, JSON.stringify(names));',
+        to: 'void names;',
+      },
+    ],
+    tests: ['test/store/sqlite/contract.test.ts'],
+  },
+  {
+    name: 'the keys of a claim are not locked while it counts',
+    edits: [
+      {
+        file: 'src/store/postgres/sql/meters.ts',
+        from: 'on conflict (name) do update set window_ms = greatest(m.window_ms, excluded.window_ms)',
+        to: 'on conflict (name) do nothing',
+      },
+    ],
+    tests: ['test/store/postgres/contract.test.ts'],
+  },
+  {
     name: 'a retry is counted in the minute of the next attempt',
     edits: [
       {

@@ -68,13 +68,16 @@ const unique = strict({
     message: 'with on_conflict supersede and after, a job holds its key until its end: expected active',
   });
 
-export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+export const variableName = z.string().regex(VARIABLE_NAME, 'expected a name of letters, digits and _');
+export const envValue = z.union(
+  [z.string(), strict({ secret: secretName })],
+  'expected a string, or {"secret": "NAME"}',
+);
 
 const environment = z
-  .record(
-    z.string().regex(VARIABLE_NAME, 'expected a name of letters, digits and _'),
-    z.union([z.string(), strict({ secret: secretName })], 'expected a string, or {"secret": "NAME"}'),
-  )
+  .record(variableName, envValue)
   .meta({ examples: [{ STAGE: 'test', PW: { secret: 'db-password' } }] });
 
 /** For more parents, use a workflow. */

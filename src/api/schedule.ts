@@ -8,10 +8,9 @@ import { MAX_KEYS, OVERLAP_POLICIES, SCHEDULE_NAME } from '../core/schedule/sche
 import { TICK_VERDICTS } from '../core/schedule/tick.ts';
 import { duration, instant, label, pageQuery, text, wholeNumber, wireId, wireInstant } from './fields.ts';
 import { specShape } from './job.ts';
-import { JobSubmission, VARIABLE_NAME } from './job-submission.ts';
+import { envValue, JobSubmission, variableName } from './job-submission.ts';
 import { NotifyList, NotifyView } from './notify.ts';
 import { named, pageOf, strict } from './schemas.ts';
-import { secretName } from './secret.ts';
 import { ScheduledDefinition } from './workflow/stored.ts';
 import { WorkflowSubmission } from './workflow/workflow.ts';
 
@@ -75,10 +74,7 @@ const ScheduledJobEdit = named(
     command: jobShape.command,
     handler: jobShape.handler,
     env: z
-      .record(
-        z.string().regex(VARIABLE_NAME, 'expected a name of letters, digits and _'),
-        z.union([z.string(), strict({ secret: secretName })]).nullable(),
-      )
+      .record(variableName, envValue.nullable())
       .nullable()
       .meta({ description: 'Variables by name; null removes one, or all.' })
       .exactOptional(),

@@ -74,7 +74,7 @@ test('filters are kept in the address, and views can be saved', async () => {
   await page.waitForURL((url) => url.search === '');
   await page.getByRole('button', { name: 'hay that failed', exact: true }).click();
   await page.waitForURL(/queue=hay/);
-  await page.getByRole('searchbox', { name: 'Text in name' }).fill('no such text');
+  await page.getByRole('combobox', { name: 'Filter jobs' }).fill('no such text');
   await page.getByText('No job matches').waitFor();
   await page.goBack();
 });

@@ -20,6 +20,7 @@ const GROUPS: readonly { title: string; keys: readonly [string, string][] }[] = 
     keys: [
       ['j  k', 'next and previous row'],
       ['Enter', 'open it'],
+      ['o', 'open it beside the list'],
       ['x', 'select it'],
     ],
   },

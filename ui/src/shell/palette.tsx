@@ -5,6 +5,7 @@ import { client } from '../data/client.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { State } from '../parts/state.tsx';
 import { jobTitle } from '../words/job-title.ts';
+import { visibleLine } from '../words/visible-text.ts';
 import { PLACES } from './places.ts';
 import { nextTheme } from './theme.ts';
 
@@ -16,7 +17,7 @@ interface Entry {
   run: () => void;
 }
 
-/** Ctrl-K: opens a screen, finds a job or workflow, runs an action. */
+/** Ctrl-K: opens a screen, finds anything by name, runs an action. */
 export function Palette({ onClose, onNewJob }: { onClose: () => void; onNewJob: () => void }) {
   const [text, setText] = useState('');
   const [index, setIndex] = useState(0);
@@ -42,7 +43,7 @@ export function Palette({ onClose, onNewJob }: { onClose: () => void; onNewJob: 
         aria-autocomplete="list"
         // biome-ignore lint/a11y/noAutofocus: the user has opened it
         autoFocus
-        placeholder="A job’s id or text, a screen, an action…"
+        placeholder="A job, schedule, workflow, queue or worker; a screen, an action…"
         value={text}
         onChange={(event) => {
           setText(event.target.value);
@@ -143,20 +144,51 @@ function byId(wanted: string, go: (path: string) => void): Entry[] {
   ];
 }
 
-/** The newest jobs that contain the text. */
+const MAX_EACH = 5;
+
+/** Schedules, queues, workers and workflows by name, and the newest jobs that contain the text. */
 function useFound(wanted: string, go: (path: string) => void): Entry[] {
   const query = useQuery({
     queryKey: ['palette', wanted],
     enabled: wanted !== '',
     queryFn: async ({ signal }): Promise<Entry[]> => {
-      const { items } = await client.jobs({ q: wanted, limit: 8 }, { signal });
-      return items.map((job) => ({
-        key: `job-${job.id}`,
-        title: jobTitle(job),
-        hint: `job ${job.id}`,
-        state: job.status,
-        run: () => go(`/jobs/${job.id}`),
-      }));
+      const lower = wanted.toLowerCase();
+      const has = ({ name }: { name: string }): boolean => name.toLowerCase().includes(lower);
+      const to = (key: string, title: string, hint: string, path: string): Entry => ({
+        key,
+        title: visibleLine(title),
+        hint,
+        run: () => go(path),
+      });
+      const [schedules, queues, workers, workflows, jobs] = await Promise.all([
+        client.schedules({ q: lower.slice(0, 128), limit: MAX_EACH }, { signal }).catch(() => ({ items: [] })),
+        client.queues({ signal }),
+        client.workers({ signal }),
+        client.workflows({ limit: 100 }, { signal }),
+        client.jobs({ q: wanted, limit: 8 }, { signal }),
+      ]);
+      return [
+        ...schedules.items.map(({ name }) => to(`schedule-${name}`, name, 'schedule', `/schedules/${name}`)),
+        ...workflows.items
+          .filter(has)
+          .slice(0, MAX_EACH)
+          .map(({ id, name, status }) => ({
+            ...to(`workflow-${id}`, name, `workflow ${id}`, `/workflows/${id}`),
+            state: status,
+          })),
+        ...queues
+          .filter(has)
+          .slice(0, MAX_EACH)
+          .map(({ name }) => to(`queue-${name}`, name, 'queue', `/jobs?queue=${encodeURIComponent(name)}`)),
+        ...workers
+          .filter(has)
+          .slice(0, MAX_EACH)
+          .map(({ id, name, state }) => ({ ...to(`worker-${id}`, name, 'worker', `/jobs?worker_id=${id}`), state })),
+        ...jobs.items.map((job) => ({
+          ...to(`job-${job.id}`, jobTitle(job), `job ${job.id}`, `/jobs/${job.id}`),
+          state: job.status,
+        })),
+      ];
     },
   });
   return wanted === '' ? [] : (query.data ?? []);

@@ -123,6 +123,7 @@ function tabsOf({ job, attempts, chosen, retries, choose }: TabsInput) {
           attempt={chosen === null ? null : Number(chosen)}
           again={retries}
           running={job.status === 'running'}
+          started={job.attempts > 0}
         />
       ),
     },

@@ -16,10 +16,12 @@ export interface LogViewProps {
   /** The number of retries: the log is opened again when it changes. */
   again: number;
   running: boolean;
+  /** Whether an attempt has begun. */
+  started: boolean;
 }
 
 /** The log as it is written: follows its end, can be searched, wrapped, and linked to by line. */
-export function LogView({ jobId, attempt, again, running }: LogViewProps) {
+export function LogView({ jobId, attempt, again, running, started }: LogViewProps) {
   const { lines, version, ended, problem } = useLog(jobId, attempt, again);
   const linked = linkedLine();
   const [follow, setFollow] = useState(linked === null);
@@ -64,7 +66,7 @@ export function LogView({ jobId, attempt, again, running }: LogViewProps) {
       {problem !== null && <p className="note note-bad">{problem}</p>}
       <LogOutput
         {...{ lines, scroller, virtual, wrap, wanted, marked }}
-        empty={ended ? 'No output.' : running ? 'No output yet…' : 'Loading the log…'}
+        empty={ended ? 'No output.' : running ? 'No output yet…' : started ? 'Loading the log…' : 'Not started yet.'}
         onFollow={setFollow}
         onMark={setMarked}
       />

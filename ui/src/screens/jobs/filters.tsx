@@ -1,104 +1,71 @@
-import { useEffect, useState } from 'react';
+import { client } from '../../data/client.ts';
+import { useLiveCounts } from '../../data/live-context.tsx';
+import { useLive } from '../../data/use-live.ts';
 import { State } from '../../parts/state.tsx';
+import { compactText } from '../../words/count.ts';
 import { ALL_STATES } from '../../words/state.ts';
-import { FILTER_FIELDS, type FilterField, type JobQuery } from './job-query.ts';
+import { FilterField } from './filter-field.tsx';
+import type { JobQuery } from './job-query.ts';
 
 export interface FiltersProps {
   query: JobQuery;
   onChange: (query: JobQuery) => void;
 }
 
-const LABELS: Readonly<Record<FilterField, string>> = {
-  status: 'state',
-  queue: 'queue',
-  name: 'name',
-  tag: 'tag',
-  worker_id: 'worker',
-  reason: 'reason',
-  from: 'since',
-  to: 'until',
-  q: 'text',
-  workflow_id: 'workflow',
-  group_id: 'group',
-};
-
-const TYPED: readonly [FilterField, string][] = [
-  ['queue', 'exact name'],
-  ['name', 'exact name'],
-  ['tag', 'one, or several by comma'],
-  ['worker_id', 'id'],
-  ['reason', 'exit, timeout, lost…'],
-  ['from', '2h, or an instant'],
-  ['to', '10m, or an instant'],
-];
-const TYPING_MS = 300;
-
 /** The filters of the list. They are kept in the address, so that a link shows the same list. */
 export function Filters({ query, onChange }: FiltersProps) {
-  const set = (field: FilterField, value: string): void => {
-    const { [field]: _, ...rest } = query;
-    onChange(value.trim() === '' ? rest : { ...rest, [field]: value.trim() });
-  };
-  const others = FILTER_FIELDS.filter((field) => query[field] !== undefined && field !== 'status' && field !== 'q');
+  const { status, ...others } = query;
+  const { group_id, ...rest } = query;
+  const set = (states: readonly string[]): void =>
+    onChange(states.length === 0 ? others : { ...others, status: states.join(',') });
   return (
     <search className="filters">
-      <StateFilter chosen={query.status?.split(',') ?? []} onChange={(states) => set('status', states.join(','))} />
       <div className="filter-line">
-        <Typed
-          label="Text in name, command, input or error"
-          value={query.q ?? ''}
-          onChange={(value) => set('q', value)}
-          search
-        />
-        <details className="filter-more">
-          <summary>Filter</summary>
-          <div className="field-grid filter-fields">
-            {TYPED.map(([field, hint]) => (
-              <Typed
-                key={field}
-                label={LABELS[field]}
-                hint={hint}
-                value={query[field] ?? ''}
-                onChange={(value) => set(field, value)}
-              />
-            ))}
-          </div>
-        </details>
-        {others.map((field) => (
+        <FilterField query={query} onChange={onChange} />
+        {group_id !== undefined && (
           <button
-            key={field}
             type="button"
             className="chip"
-            aria-label={`Remove filter ${LABELS[field]} ${query[field]}`}
-            onClick={() => set(field, '')}
+            aria-label={`Remove filter for_each step ${group_id}`}
+            onClick={() => onChange(rest)}
           >
-            {LABELS[field]}: <bdi>{query[field]}</bdi> <span aria-hidden="true">×</span>
+            items of {group_id} <span aria-hidden="true">×</span>
           </button>
-        ))}
+        )}
         {Object.keys(query).length > 0 && (
           <button type="button" className="plain" onClick={() => onChange({})}>
-            Clear all
+            Clear
           </button>
         )}
       </div>
+      <StateFilter chosen={status?.split(',') ?? []} counted={Object.keys(others).length === 0} onChange={set} />
     </search>
   );
 }
 
 interface StateFilterProps {
   chosen: readonly string[];
+  /** Whether the counts of all jobs are those of this list. */
+  counted: boolean;
   onChange: (states: readonly string[]) => void;
 }
 
-function StateFilter({ chosen, onChange }: StateFilterProps) {
+function StateFilter({ chosen, counted, onChange }: StateFilterProps) {
+  const counts = useCounts(counted);
   return (
     <div className="state-filter" role="group" aria-label="States">
       {ALL_STATES.map((state) => {
         const on = chosen.includes(state);
         const next = on ? chosen.filter((each) => each !== state) : [...chosen, state];
+        const count = counts[state];
         return (
           <button key={state} type="button" aria-pressed={on} onClick={() => onChange(next)}>
             <State of={state} />
+            {count !== undefined && (
+              <span className="view-count" title={count.about}>
+                {compactText(count.count)}
+              </span>
+            )}
           </button>
         );
       })}
@@ -106,37 +73,20 @@ function StateFilter({ chosen, onChange }: StateFilterProps) {
   );
 }
 
-interface TypedProps {
-  label: string;
-  value: string;
-  onChange: (value: string) => void;
-  hint?: string;
-  search?: boolean;
-}
-
-/** A field whose value applies shortly after the last key. */
-function Typed({ label, value, onChange, hint, search = false }: TypedProps) {
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
-  useEffect(() => {
-    if (text.trim() === value) return;
-    const timer = setTimeout(() => onChange(text), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [text, value, onChange]);
-  return (
-    <label className="field">
-      <span className={search ? 'visually-hidden' : undefined}>{label}</span>
-      <input
-        type="search"
-        value={text}
-        placeholder={search ? label : hint}
-        {...(search ? { 'data-search': '' } : {})}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter') onChange(text);
-          if (event.key === 'Escape') event.currentTarget.blur();
-        }}
-      />
-    </label>
-  );
+/** Unfinished jobs now; ended ones of the last day. */
+function useCounts(enabled: boolean): Record<string, { count: number; about: string }> {
+  const live = useLiveCounts();
+  const day = useLive({
+    key: ['stats', 'day'],
+    enabled,
+    about: { topics: ['jobs'], restMs: 4_000 },
+    fetch: (signal) => client.stats({ from: '24h', step: '1h', by: 'outcome', signal }),
+  });
+  if (!enabled) return {};
+  const now = Object.entries(live ?? {}).map(([state, count]) => [state, { count, about: 'now' }] as const);
+  const ended = (['done', 'failed'] as const).map((state) => [
+    state,
+    { count: day.data?.totals[state] ?? 0, about: 'in the last 24 hours' },
+  ]);
+  return Object.fromEntries([...now, ...ended]);
 }

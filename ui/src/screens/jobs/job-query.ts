@@ -12,6 +12,9 @@ export const FILTER_FIELDS = [
   'reason',
   'from',
   'to',
+  'error',
+  'unique_key',
+  'ids',
   'q',
   'workflow_id',
   'group_id',
@@ -35,11 +38,16 @@ export function searchFrom(query: JobQuery): URLSearchParams {
 }
 
 /** The filter for the API. A comma in `tag` separates tags that must all be present. */
-export function filterFrom({ tag, ...rest }: JobQuery): Omit<JobFilterInput, 'ids'> {
+export function filterFrom({ tag, ids: _ids, ...rest }: JobQuery): Omit<JobFilterInput, 'ids'> {
   return {
     ...(rest as Omit<JobFilterInput, 'ids' | 'tag'>),
     ...(tag === undefined ? {} : { tag: tag.split(',').map((each) => each.trim()) }),
   };
+}
+
+/** The filter of a bulk operation. */
+export function bulkFilterFrom(query: JobQuery): JobFilterInput {
+  return { ...filterFrom(query), ...(query.ids === undefined ? {} : { ids: query.ids.split(',') }) };
 }
 
 const FLAGS: readonly [FilterField, string][] = [
@@ -53,6 +61,8 @@ const FLAGS: readonly [FilterField, string][] = [
   ['from', '--since'],
   ['to', '--until'],
   ['q', '--search'],
+  ['error', '--error'],
+  ['unique_key', '--unique'],
 ];
 
 /** The same filter on the command line; `null` if the command line does not support it. */

@@ -1,4 +1,5 @@
 import { memo } from 'react';
+import { Link } from 'wouter';
 import type { ListedJob } from '../../../../src/api/job.ts';
 import { JobLink } from '../../parts/job-link.tsx';
 import { Progress } from '../../parts/progress.tsx';
@@ -14,17 +15,31 @@ export interface JobRowProps {
   height: number;
   selected: boolean;
   current: boolean;
+  /** The name of its worker, if it is known. */
+  worker: string | undefined;
   onSelect: (id: string, on: boolean) => void;
+  onOpen: (id: string | null) => void;
 }
 
 /** One job in the list. */
-export const JobRow = memo(function JobRow({ job, index, top, height, selected, current, onSelect }: JobRowProps) {
+export const JobRow = memo(function JobRow(props: JobRowProps) {
+  const { job, index, top, height, selected, current, worker, onSelect, onOpen } = props;
   const place = { transform: `translateY(${top}px)`, height };
   if (job === undefined)
     return <div className="job-row job-row-empty" role="row" aria-rowindex={index + 2} style={place} />;
   const classes = `job-row${selected ? ' job-row-selected' : ''}${current ? ' job-row-current' : ''}`;
   return (
-    <div className={classes} role="row" aria-rowindex={index + 2} data-job={job.id} style={place}>
+    <div
+      className={classes}
+      role="row"
+      aria-rowindex={index + 2}
+      data-job={job.id}
+      style={place}
+      // Links and the checkbox act themselves; the keyboard has `o`.
+      onClick={(event) => {
+        if (!(event.target as Element).closest('a, input, button')) onOpen(job.id);
+      }}
+    >
       <div role="cell" className="col-0">
         <input
           type="checkbox"
@@ -56,14 +71,25 @@ export const JobRow = memo(function JobRow({ job, index, top, height, selected, 
       <div role="cell" className="col-6">
         <When at={job.created_at} />
       </div>
+      <div role="cell" className="col-7">
+        <From job={job} />
+      </div>
+      <div role="cell" className="col-8 faint">
+        <bdi>{worker === undefined ? (job.worker_id ?? '') : visibleLine(worker)}</bdi>
+      </div>
     </div>
   );
 });
 
+/** The schedule or the workflow that started the job. */
+function From({ job: { tick, workflow_id } }: { job: ListedJob }) {
+  if (tick !== null) return <Link href={`/schedules/${tick.schedule}`}>{tick.schedule}</Link>;
+  return workflow_id === null ? null : <Link href={`/workflows/${workflow_id}`}>workflow {workflow_id}</Link>;
+}
+
 /** Details that distinguish the job: its error, else its tags, else its command. */
 function subtitle(job: ListedJob): string {
   const parts = [`#${job.id}`];
-  if (job.workflow_id !== null) parts.push(`workflow ${job.workflow_id}`);
   if (job.status === 'failed' && job.error !== null) parts.push(job.error.trim().split('\n').slice(0, 2).join(': '));
   else if (job.tags.length > 0) parts.push(job.tags.join(', '));
   else if (job.name !== null && job.command !== null) parts.push(job.command.trim().split('\n', 1)[0] ?? '');

@@ -2,6 +2,8 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Job } from '../../../../src/api/job.ts';
+import { client } from '../../data/client.ts';
+import { useLive } from '../../data/use-live.ts';
 import { useKeys } from '../../parts/keyboard.ts';
 import type { JobPages, ListState } from './job-pages.ts';
 import { JobRow } from './job-row.tsx';
@@ -12,15 +14,18 @@ export interface JobTableProps {
   pages: JobPages;
   state: ListState;
   selected: ReadonlySet<string>;
+  /** The job in the side panel. */
+  opened: string | null;
   onSelect: (id: string, on: boolean) => void;
+  onOpen: (id: string | null) => void;
   /** Called with true when the user reads somewhere in the list, so that rows must not move. */
   onSettled: (settled: boolean) => void;
 }
 
-const COLUMNS = ['', 'State', 'Job', 'Queue', 'Tries', 'Took', 'Submitted'] as const;
+const COLUMNS = ['', 'State', 'Job', 'Queue', 'Tries', 'Took', 'Submitted', 'From', 'Worker'] as const;
 
 /** A table of any length that renders the visible rows only. */
-export function JobTable({ pages, state, selected, onSelect, onSettled }: JobTableProps) {
+export function JobTable({ pages, state, selected, opened, onSelect, onOpen, onSettled }: JobTableProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const narrow = useNarrow();
   const virtual = useVirtualizer({
@@ -31,11 +36,9 @@ export function JobTable({ pages, state, selected, onSelect, onSettled }: JobTab
   });
   useEffect(() => virtual.measure(), [narrow, virtual]);
   const rows = virtual.getVirtualItems();
-  const jobs = useVisibleJobs(
-    pages,
-    rows.map(({ index }) => index),
-    state.version,
-  );
+  const indexes = rows.map(({ index }) => index);
+  const jobs = useVisibleJobs(pages, indexes, state.version);
+  const workers = useWorkerNames();
   const cursor = useCursor({
     length: state.length,
     at: (index) => pages.at(index),
@@ -44,10 +47,11 @@ export function JobTable({ pages, state, selected, onSelect, onSettled }: JobTab
       onSettled(true);
     },
     onToggle: (id) => onSelect(id, !selected.has(id)),
+    onOpen,
   });
   return (
     <div className="job-table" role="table" aria-label="Jobs" aria-rowcount={state.complete ? state.length + 1 : -1}>
-      <JobTableHead />
+      <JobTableHead jobs={jobs} selected={selected} onSelect={onSelect} />
       <div
         ref={scroller}
         className="job-scroll"
@@ -68,14 +72,26 @@ export function JobTable({ pages, state, selected, onSelect, onSettled }: JobTab
               top={start}
               height={size}
               selected={selected.has(jobs[place]?.id ?? '')}
-              current={index === cursor}
+              current={index === cursor || (opened !== null && jobs[place]?.id === opened)}
+              worker={workers.get(jobs[place]?.worker_id ?? '')}
               onSelect={onSelect}
+              onOpen={onOpen}
             />
           ))}
         </div>
       </div>
     </div>
   );
+}
+
+/** The names of the workers, by id. */
+function useWorkerNames(): ReadonlyMap<string, string> {
+  const workers = useLive({
+    key: ['workers'],
+    about: { topics: ['workers'] },
+    fetch: (signal) => client.workers({ signal }),
+  });
+  return new Map((workers.data ?? []).map(({ id, name }) => [id, name]));
 }
 
 /** The jobs at the visible rows: loads their pages and keeps jobs that may still change fresh. */
@@ -91,13 +107,30 @@ function useVisibleJobs(pages: JobPages, indexes: readonly number[], version: nu
   return jobs;
 }
 
-function JobTableHead() {
+interface JobTableHeadProps extends Pick<JobTableProps, 'selected' | 'onSelect'> {
+  /** The visible ones. */
+  jobs: readonly (Job | undefined)[];
+}
+
+function JobTableHead({ jobs, selected, onSelect }: JobTableHeadProps) {
+  const shown = jobs.filter((job) => job !== undefined);
   return (
     <div role="rowgroup" className="job-head">
       <div role="row" className="job-row">
         {COLUMNS.map((title, index) => (
           <div key={title} role="columnheader" className={`col-${index}`}>
-            {title === '' ? <span className="visually-hidden">Select</span> : title}
+            {title === '' ? (
+              <input
+                type="checkbox"
+                aria-label="Select all visible jobs"
+                checked={shown.length > 0 && shown.every(({ id }) => selected.has(id))}
+                onChange={(event) => {
+                  for (const { id } of shown) onSelect(id, event.target.checked);
+                }}
+              />
+            ) : (
+              title
+            )}
           </div>
         ))}
       </div>
@@ -110,10 +143,11 @@ interface CursorInput {
   at: (index: number) => Job | undefined;
   onMove: (index: number) => void;
   onToggle: (id: string) => void;
+  onOpen: (id: string | null) => void;
 }
 
-/** The row that the keyboard has chosen: j and k move, x selects, Enter opens. Null until a key was pressed. */
-function useCursor({ length, at, onMove, onToggle }: CursorInput): number | null {
+/** The row that the keyboard has chosen: j and k move, x selects, o opens the panel, Enter the job. Null until a key was pressed. */
+function useCursor({ length, at, onMove, onToggle, onOpen }: CursorInput): number | null {
   const [cursor, setCursor] = useState<number | null>(null);
   const [, go] = useLocation();
   const move = (by: number): void => {
@@ -126,6 +160,8 @@ function useCursor({ length, at, onMove, onToggle }: CursorInput): number | null
   useKeys({
     j: () => move(1),
     k: () => move(-1),
+    o: () => current !== undefined && onOpen(current.id),
+    Escape: () => onOpen(null),
     x: () => current !== undefined && onToggle(current.id),
     Enter: () => {
       if (current !== undefined) go(`/jobs/${current.id}`);

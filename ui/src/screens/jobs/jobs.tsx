@@ -4,9 +4,12 @@ import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
 import { When } from '../../parts/when.tsx';
 import { workron } from '../../words/as-command.ts';
+import { countText, numberText } from '../../words/count.ts';
 import { BulkBar } from './bulk-bar.tsx';
 import { Filters } from './filters.tsx';
-import { filterAsCli, filterFrom, type JobQuery, queryFrom, searchFrom } from './job-query.ts';
+import type { ListState } from './job-pages.ts';
+import { JobPanel } from './job-panel.tsx';
+import { bulkFilterFrom, filterAsCli, type JobQuery, queryFrom, searchFrom } from './job-query.ts';
 import { JobTable } from './job-table.tsx';
 import { SavedViews } from './saved-views.tsx';
 import { useJobList } from './use-job-list.ts';
@@ -17,6 +20,7 @@ export function Jobs({ onNewJob }: { onNewJob: () => void }) {
   const [search, setSearch] = useSearchParams();
   const query = queryFrom(search);
   const settled = useRef(false);
+  const setSettled = useCallback((on: boolean) => void (settled.current = on), []);
   const { selected, select, clear } = useSelection();
   const { pages, state, refresh } = useJobList(query, () => settled.current || selected.size > 0);
   const change = useCallback(
@@ -26,24 +30,28 @@ export function Jobs({ onNewJob }: { onNewJob: () => void }) {
     },
     [setSearch, clear],
   );
+  const [opened, open] = useOpened();
   const ids = [...selected];
   return (
     <section className="screen screen-tall">
-      <PageHead title="Jobs" sub={<SavedViews query={query} onChange={change} />}>
+      <PageHead
+        title="Jobs"
+        sub={
+          <>
+            <Total state={state} />
+            <SavedViews query={query} onChange={change} />
+          </>
+        }
+      >
         <BulkBar
-          filter={ids.length > 0 ? { ids } : filterFrom(query)}
+          filter={ids.length > 0 ? { ids } : bulkFilterFrom(query)}
           chosen={ids.length}
           cli={(action) => (ids.length > 0 ? workron(`${action} ${ids.join(' ')}`) : filterAsCli(action, query))}
           onClear={clear}
         />
       </PageHead>
       <Filters query={query} onChange={change} />
-      {state.searchedBackTo !== null && (
-        <p className="faint small-text">
-          The newest 100,000 jobs were searched, back to <When at={state.searchedBackTo} />. Cancel and retry apply to
-          all that match, older ones too.
-        </p>
-      )}
+      {state.searchedBackTo !== null && <SearchedBackTo at={state.searchedBackTo} />}
       {state.error !== null && <Problem error={state.error} onRetry={refresh} />}
       {state.newer > 0 && <NewJobsPill count={state.newer} onClick={refresh} />}
       {state.loading && state.length === 0 ? (
@@ -51,18 +59,40 @@ export function Jobs({ onNewJob }: { onNewJob: () => void }) {
       ) : state.length === 0 && state.error === null ? (
         <NoJobs narrowed={Object.keys(query).length > 0} onClear={() => change({})} onNewJob={onNewJob} />
       ) : (
-        <JobTable
-          pages={pages}
-          state={state}
-          selected={selected}
-          onSelect={select}
-          onSettled={(on) => {
-            settled.current = on;
-          }}
-        />
+        <div className={opened === null ? 'job-split' : 'job-split job-split-open'}>
+          <JobTable
+            pages={pages}
+            state={state}
+            selected={selected}
+            opened={opened}
+            onSelect={select}
+            onOpen={open}
+            onSettled={setSettled}
+          />
+          {opened !== null && <JobPanel key={opened} id={opened} onClose={() => open(null)} />}
+        </div>
       )}
     </section>
   );
+}
+
+/** The job in the side panel, kept in the address. */
+function useOpened() {
+  const [search, setSearch] = useSearchParams();
+  const open = useCallback(
+    (id: string | null) =>
+      setSearch(
+        (before) => {
+          const next = new URLSearchParams(before);
+          if (id === null) next.delete('open');
+          else next.set('open', id);
+          return next;
+        },
+        { replace: true },
+      ),
+    [setSearch],
+  );
+  return [search.get('open'), open] as const;
 }
 
 /** The ids of the selected jobs. */
@@ -78,6 +108,25 @@ function useSelection() {
   }, []);
   const clear = useCallback(() => setSelected(new Set()), []);
   return { selected, select, clear };
+}
+
+function SearchedBackTo({ at }: { at: string }) {
+  return (
+    <p className="faint small-text">
+      The newest 100,000 jobs were searched, back to <When at={at} />. Cancel and retry apply to all that match, older
+      ones too.
+    </p>
+  );
+}
+
+/** The number of jobs in the list, as far as it is known. */
+function Total({ state }: { state: ListState }) {
+  if (state.loading || state.length === 0) return null;
+  return (
+    <span className="faint">
+      {state.complete ? countText(state.length, 'job') : `${numberText(state.length)}+ jobs`}
+    </span>
+  );
 }
 
 function NewJobsPill({ count, onClick }: { count: number; onClick: () => void }) {

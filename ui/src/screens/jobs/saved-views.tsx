@@ -10,7 +10,6 @@ interface View {
 
 const GIVEN: readonly View[] = [
   { name: 'All', search: '' },
-  { name: 'Failed', search: 'status=failed' },
   { name: 'Active', search: 'status=running%2Cpending' },
   { name: 'Waiting', search: 'status=blocked%2Cscheduled%2Cpending' },
 ];

@@ -19,10 +19,7 @@ export interface JobList {
 export function useJobList(query: JobQuery, settled: () => boolean): JobList {
   const address = searchFrom(query).toString();
   const pages = useMemo(
-    () =>
-      new JobPages((page, signal) =>
-        client.jobs({ ...filterFrom(Object.fromEntries(new URLSearchParams(address))), ...page }, { signal }),
-      ),
+    () => new JobPages((page, signal) => client.jobs({ ...listQuery(address), ...page }, { signal })),
     [address],
   );
   const stream = useLiveStream();
@@ -45,6 +42,11 @@ export function useJobList(query: JobQuery, settled: () => boolean): JobList {
   }, [pages, stream]);
   const state = useSyncExternalStore(pages.subscribe, pages.state);
   return { pages, state, refresh: () => void pages.refresh(true) };
+}
+
+function listQuery(address: string) {
+  const query: JobQuery = Object.fromEntries(new URLSearchParams(address));
+  return { ...filterFrom(query), ...(query.ids === undefined ? {} : { ids: query.ids }) };
 }
 
 /** Keeps the visible rows fresh without moving any. */

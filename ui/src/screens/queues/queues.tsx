@@ -9,10 +9,14 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Meter } from '../../parts/meter.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
-import { When } from '../../parts/when.tsx';
+import { Elapsed, When } from '../../parts/when.tsx';
 import { shellQuote, workron } from '../../words/as-command.ts';
 import { compactText } from '../../words/count.ts';
+import { shortSpan } from '../../words/duration.ts';
 import { visibleLine } from '../../words/visible-text.ts';
+import { shortSpanOrMs } from '../overview/queue-list.tsx';
+import { Sparkline } from '../overview/sparkline.tsx';
+import { etaMs, type QueueRate, rateText, useQueueRates, withUsed } from './queue-rates.ts';
 
 /** Every queue with its counts, its pause and its limit. */
 export function Queues() {
@@ -22,6 +26,8 @@ export function Queues() {
     about: { topics: ['queues'] },
     fetch: (signal) => client.queues({ signal }),
   });
+  const rates = useQueueRates();
+  const all = withUsed(queues.data ?? [], rates);
   const [edited, setEdited] = useState<Queue | null>(null);
   return (
     <section className="screen">
@@ -29,7 +35,7 @@ export function Queues() {
       {queues.error !== null && <Problem error={queues.error} onRetry={() => void queues.refetch()} />}
       {queues.data === undefined ? (
         queues.error === null && <Loading />
-      ) : queues.data.length === 0 ? (
+      ) : all.length === 0 ? (
         <Empty title="No queue was used in the last hour">
           <p>A queue exists as soon as a job names it.</p>
           <CopyLine label="Submit to a queue" text={workron('submit --queue mail', "-- 'echo hello'")} />
@@ -37,28 +43,10 @@ export function Queues() {
       ) : (
         <div className="table-frame">
           <table className="table">
-            <thead>
-              <tr>
-                <th scope="col">Queue</th>
-                <th scope="col">Running</th>
-                <th scope="col" className="num">
-                  Pending
-                </th>
-                <th scope="col">Oldest waits since</th>
-                <th scope="col" className="num">
-                  Scheduled
-                </th>
-                <th scope="col" className="num">
-                  Blocked
-                </th>
-                <th scope="col">
-                  <span className="visually-hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
+            <QueueHead />
             <tbody>
-              {queues.data.map((queue) => (
-                <QueueRow key={queue.name} queue={queue} onEdit={() => setEdited(queue)} />
+              {all.map((queue) => (
+                <QueueRow key={queue.name} queue={queue} rate={rates.get(queue.name)} onEdit={() => setEdited(queue)} />
               ))}
             </tbody>
           </table>
@@ -69,7 +57,44 @@ export function Queues() {
   );
 }
 
-function QueueRow({ queue, onEdit }: { queue: Queue; onEdit: () => void }) {
+function QueueHead() {
+  return (
+    <thead>
+      <tr>
+        <th scope="col">Queue</th>
+        <th scope="col">Running</th>
+        <th scope="col" className="num">
+          Pending
+        </th>
+        <th scope="col">Oldest</th>
+        <th scope="col">Last hour</th>
+        <th scope="col" className="num">
+          Rate
+        </th>
+        <th scope="col" className="num">
+          p95 wait
+        </th>
+        <th scope="col" className="num">
+          Failed/h
+        </th>
+        <th scope="col" className="num">
+          Empty in
+        </th>
+        <th scope="col" className="num">
+          Scheduled
+        </th>
+        <th scope="col" className="num">
+          Blocked
+        </th>
+        <th scope="col">
+          <span className="visually-hidden">Actions</span>
+        </th>
+      </tr>
+    </thead>
+  );
+}
+
+function QueueRow({ queue, rate, onEdit }: { queue: Queue; rate: QueueRate | undefined; onEdit: () => void }) {
   const link = (status: string, count: number) =>
     count === 0 ? (
       <span className="faint">0</span>
@@ -102,9 +127,10 @@ function QueueRow({ queue, onEdit }: { queue: Queue; onEdit: () => void }) {
       <td className="num" data-label="Pending">
         {link('pending', queue.pending)}
       </td>
-      <td data-label="Oldest waits since">
-        <When at={queue.oldest_pending_at} />
+      <td data-label="Oldest">
+        <Elapsed from={queue.oldest_pending_at} to={null} />
       </td>
+      <RateCells queue={queue} rate={rate} />
       <td className="num" data-label="Scheduled">
         {link('scheduled', queue.scheduled)}
       </td>
@@ -113,6 +139,29 @@ function QueueRow({ queue, onEdit }: { queue: Queue; onEdit: () => void }) {
       </td>
       <QueueActions queue={queue} onEdit={onEdit} />
     </tr>
+  );
+}
+
+function RateCells({ queue, rate }: { queue: Queue; rate: QueueRate | undefined }) {
+  const eta = etaMs(queue, rate);
+  return (
+    <>
+      <td data-label="Last hour">
+        <Sparkline values={rate?.trend ?? []} label={`Ended in ${queue.name} over the last hour`} />
+      </td>
+      <td className="num" data-label="Rate">
+        {rateText(rate)}
+      </td>
+      <td className="num" data-label="p95 wait">
+        {rate?.waitP95Ms == null ? '–' : shortSpanOrMs(rate.waitP95Ms)}
+      </td>
+      <td className={(rate?.failedPerHour ?? 0) > 0 ? 'num why-bad' : 'num'} data-label="Failed/h">
+        {rate?.failedPerHour ?? 0}
+      </td>
+      <td className="num" data-label="Empty in">
+        {eta === null ? '–' : shortSpan(eta)}
+      </td>
+    </>
   );
 }
 

@@ -1,88 +1,138 @@
-import { useMemo, useRef, useState } from 'react';
-import { Link } from 'wouter';
+import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
 import type { StepState, WorkflowDetail } from '../../../../src/api/workflow/workflow.ts';
 import { useNow } from '../../data/use-now.ts';
 import { durationText } from '../../words/duration.ts';
 import { hasEnded, STATE_ICONS, STATE_TONES } from '../../words/state.ts';
-import { layOut, NODE_HEIGHT, NODE_WIDTH } from './lay-out.ts';
+import { type Direction, directionFor, type Laid, layOut, NODE_HEIGHT, NODE_WIDTH } from './lay-out.ts';
+import { Minimap } from './minimap.tsx';
 import { howItWent } from './step-list.tsx';
+import { StepPanel } from './step-panel.tsx';
 import { usePanZoom } from './use-pan-zoom.ts';
 
 /** The workflow as a graph that can be moved and zoomed. States change in place. */
 export function Graph({ workflow, onRerun }: { workflow: WorkflowDetail; onRerun: (key: string) => void }) {
-  // States change, the shape never does: it is laid out once.
-  const shape = workflow.steps.map(({ key, depends_on }) => `${key}<${depends_on.join()}`).join(';');
-  const laid = useMemo(() => layOut(workflow.steps), [shape]);
   const frame = useRef<HTMLDivElement>(null);
-  const { view, zoom, fit, handlers } = usePanZoom(frame, laid);
+  const [turned, setTurned] = useState<Direction | null>(null);
   const [chosen, setChosen] = useState<string | null>(null);
+  const [follow, setFollow] = useState(false);
+  const { laid, direction } = useLayout(workflow, frame, turned);
+  const { view, zoom, fit, moveTo, handlers } = usePanZoom(frame, laid);
   const now = useNow();
   const critical = new Set(workflow.critical_path);
   const step = workflow.steps.find(({ key }) => key === chosen);
+  useFollow(follow ? workflow : null, laid, moveTo);
   return (
     <div className="graph">
-      <div className="graph-tools">
-        <button type="button" className="small" onClick={() => zoom(1.25)} aria-label="Zoom in">
-          +
-        </button>
-        <button type="button" className="small" onClick={() => zoom(0.8)} aria-label="Zoom out">
-          −
-        </button>
-        <button type="button" className="small" onClick={fit}>
-          Fit
-        </button>
+      <GraphTools
+        follow={hasEnded(workflow.status) ? null : follow}
+        onFollow={setFollow}
+        onZoom={zoom}
+        onFit={fit}
+        onTurn={() => setTurned(direction === 'LR' ? 'TB' : 'LR')}
+      />
+      <div className="graph-split">
+        <div className="graph-place">
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
+          <div ref={frame} className="graph-frame" tabIndex={0} role="region" aria-label="Graph" {...handlers}>
+            <svg
+              className="graph-svg"
+              width={laid.width * view.scale}
+              height={laid.height * view.scale}
+              role="group"
+              aria-label={`Graph of ${workflow.steps.length} steps; the list of steps says the same`}
+            >
+              <g transform={`scale(${view.scale})`}>
+                {laid.edges.map(({ from, to, path }) => (
+                  <path key={`${from} ${to}`} d={path} className={edgeClass(workflow, critical, from, to)} />
+                ))}
+                {workflow.steps.map((each) => (
+                  <StepNode
+                    key={each.key}
+                    step={each}
+                    place={laid.nodes.get(each.key)}
+                    critical={critical.has(each.key)}
+                    chosen={each.key === chosen}
+                    now={now}
+                    onChoose={() => setChosen(each.key === chosen ? null : each.key)}
+                  />
+                ))}
+              </g>
+            </svg>
+          </div>
+          <Minimap workflow={workflow} laid={laid} view={view} frame={frame} onMove={moveTo} />
+        </div>
         {step !== undefined && (
-          <ChosenStep step={step} onRerun={hasEnded(workflow.status) ? () => onRerun(step.key) : null} />
+          <StepPanel step={step} workflow={workflow} onRerun={onRerun} onClose={() => setChosen(null)} />
         )}
-      </div>
-      <div ref={frame} className="graph-frame" {...handlers}>
-        <svg
-          className="graph-svg"
-          role="group"
-          aria-label={`Graph of ${workflow.steps.length} steps; the list of steps says the same`}
-        >
-          <g transform={`translate(${view.x} ${view.y}) scale(${view.scale})`}>
-            {laid.edges.map(({ from, to, path }) => (
-              <path
-                key={`${from} ${to}`}
-                d={path}
-                className={critical.has(from) && critical.has(to) ? 'edge edge-critical' : 'edge'}
-              />
-            ))}
-            {workflow.steps.map((each) => (
-              <StepNode
-                key={each.key}
-                step={each}
-                place={laid.nodes.get(each.key)}
-                critical={critical.has(each.key)}
-                chosen={each.key === chosen}
-                now={now}
-                onChoose={() => setChosen(each.key)}
-              />
-            ))}
-          </g>
-        </svg>
       </div>
     </div>
   );
 }
 
-interface ChosenStepProps {
-  step: StepState;
-  /** Null while the workflow has not ended. */
-  onRerun: (() => void) | null;
+/** Keeps the step that runs in the middle; `null`: does not. */
+function useFollow(
+  workflow: WorkflowDetail | null,
+  laid: Laid,
+  moveTo: (point: { x: number; y: number }) => void,
+): void {
+  const running = workflow?.steps.find(({ status }) => status === 'running')?.key;
+  useEffect(() => {
+    const place = laid.nodes.get(running ?? '');
+    if (place !== undefined) moveTo({ x: place.x + NODE_WIDTH / 2, y: place.y + NODE_HEIGHT / 2 });
+  }, [running, laid, moveTo]);
 }
 
-function ChosenStep({ step, onRerun }: ChosenStepProps) {
+/** Lays the graph out again only if its shape or its direction changes: states change much more often. */
+function useLayout(workflow: WorkflowDetail, frame: RefObject<HTMLDivElement | null>, turned: Direction | null) {
+  const shape = workflow.steps.map(({ key, depends_on }) => `${key}<${depends_on.join()}`).join(';');
+  const [window, setWindow] = useState({ width: 1_000, height: 600 });
+  useEffect(() => {
+    const box = frame.current?.getBoundingClientRect();
+    if (box !== undefined) setWindow({ width: box.width, height: box.height });
+  }, [frame]);
+  return useMemo(() => {
+    const direction = turned ?? directionFor(workflow.steps, window);
+    return { direction, laid: layOut(workflow.steps, direction) };
+  }, [shape, turned, window]);
+}
+
+/** The path from a failure to what was skipped because of it is drawn in its colour. */
+function edgeClass(workflow: WorkflowDetail, critical: ReadonlySet<string>, from: string, to: string): string {
+  const statusOf = (key: string) => workflow.steps.find((step) => step.key === key)?.status;
+  if (statusOf(to) === 'skipped' && ['failed', 'skipped'].includes(statusOf(from) ?? '')) return 'edge edge-broken';
+  return critical.has(from) && critical.has(to) ? 'edge edge-critical' : 'edge';
+}
+
+interface GraphToolsProps {
+  /** `null` once the workflow has ended. */
+  follow: boolean | null;
+  onFollow: (on: boolean) => void;
+  onZoom: (by: number) => void;
+  onFit: () => void;
+  onTurn: () => void;
+}
+
+function GraphTools({ follow, onFollow, onZoom, onFit, onTurn }: GraphToolsProps) {
   return (
-    <span className="graph-chosen">
-      <b>{step.key}</b> {howItWent(step)} <Link href={`/jobs/${step.job_id}`}>Open its log</Link>
-      {onRerun !== null && (
-        <button type="button" className="small" onClick={onRerun}>
-          Rerun from here
+    <div className="graph-tools">
+      <button type="button" className="small" onClick={() => onZoom(1.25)} aria-label="Zoom in">
+        +
+      </button>
+      <button type="button" className="small" onClick={() => onZoom(0.8)} aria-label="Zoom out">
+        −
+      </button>
+      <button type="button" className="small" onClick={onFit}>
+        Fit
+      </button>
+      <button type="button" className="small" onClick={onTurn}>
+        Turn
+      </button>
+      {follow !== null && (
+        <button type="button" className="small" aria-pressed={follow} onClick={() => onFollow(!follow)}>
+          Follow
         </button>
       )}
-    </span>
+    </div>
   );
 }
 

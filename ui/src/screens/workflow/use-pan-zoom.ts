@@ -1,45 +1,86 @@
 import { type PointerEvent, type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 
-interface View {
+export interface View {
+  /** The point of the graph in the upper left corner, in pixels of the screen. */
   x: number;
   y: number;
   scale: number;
 }
 
+interface Point {
+  x: number;
+  y: number;
+}
+
 const MIN_SCALE = 0.15;
 const MAX_SCALE = 2.5;
+/** Below this the names of steps cannot be read: a larger graph is scrolled instead. */
+const READABLE_SCALE = 0.8;
 
-/** Moves a graph by dragging, zooms it with Ctrl and the wheel or with buttons, and fits it to its frame at first. */
+/** Scrolls a graph by dragging, zooms it with Ctrl and the wheel or with buttons, and fits it to its frame at first. */
 export function usePanZoom(frame: RefObject<HTMLDivElement | null>, size: { width: number; height: number }) {
   const [view, setView] = useState<View>({ x: 0, y: 0, scale: 1 });
-  const grip = useRef<{ x: number; y: number } | null>(null);
+  /** The point that stays where it is on the screen when the scale changes. */
+  const anchor = useRef<{ at: Point; point: Point } | null>(null);
+  const grip = useRef<Point | null>(null);
   const fit = useCallback(() => {
     const box = frame.current?.getBoundingClientRect();
     if (box === undefined || size.width === 0) return;
-    const scale = Math.max(MIN_SCALE, Math.min(1.1, box.width / size.width, box.height / size.height));
-    setView({
-      scale,
-      x: Math.max(0, (box.width - size.width * scale) / 2),
-      y: Math.max(0, (box.height - size.height * scale) / 2),
-    });
+    const scale = Math.max(READABLE_SCALE, Math.min(1.1, box.width / size.width, box.height / size.height));
+    setView((before) => ({ ...before, scale }));
   }, [frame, size]);
   useEffect(fit, [fit]);
   const zoom = useCallback(
-    (by: number, at?: { x: number; y: number }) => {
+    (by: number, given?: Point) => {
       const box = frame.current?.getBoundingClientRect();
-      const point = at ?? { x: (box?.width ?? 0) / 2, y: (box?.height ?? 0) / 2 };
+      const at = given ?? { x: (box?.width ?? 0) / 2, y: (box?.height ?? 0) / 2 };
       setView((before) => {
-        const scale = Math.max(MIN_SCALE, Math.min(MAX_SCALE, before.scale * by));
-        const share = scale / before.scale;
-        return { scale, x: point.x - (point.x - before.x) * share, y: point.y - (point.y - before.y) * share };
+        anchor.current = { at, point: { x: (before.x + at.x) / before.scale, y: (before.y + at.y) / before.scale } };
+        return { ...before, scale: Math.max(MIN_SCALE, Math.min(MAX_SCALE, before.scale * by)) };
       });
     },
     [frame],
   );
   useEffect(() => {
+    const held = anchor.current;
+    if (held === null) return;
+    anchor.current = null;
+    frame.current?.scrollTo(held.point.x * view.scale - held.at.x, held.point.y * view.scale - held.at.y);
+  }, [frame, view.scale]);
+  useWheel(frame, zoom);
+  /** Scrolls this point of the graph to the middle. */
+  const moveTo = useCallback(
+    ({ x, y }: Point) => {
+      const box = frame.current?.getBoundingClientRect();
+      frame.current?.scrollTo(x * view.scale - (box?.width ?? 0) / 2, y * view.scale - (box?.height ?? 0) / 2);
+    },
+    [frame, view.scale],
+  );
+  const handlers = {
+    onScroll: () => {
+      const { scrollLeft = 0, scrollTop = 0 } = frame.current ?? {};
+      setView((before) => ({ ...before, x: scrollLeft, y: scrollTop }));
+    },
+    onPointerDown: (event: PointerEvent) => {
+      // Fingers scroll by themselves.
+      if (event.pointerType === 'mouse') grip.current = { x: event.clientX + view.x, y: event.clientY + view.y };
+    },
+    onPointerMove: (event: PointerEvent) => {
+      const held = grip.current;
+      if (held !== null && event.buttons > 0) frame.current?.scrollTo(held.x - event.clientX, held.y - event.clientY);
+    },
+    onPointerUp: () => {
+      grip.current = null;
+    },
+  };
+  return { view, zoom, fit, moveTo, handlers };
+}
+
+/** Zooms at the pointer with Ctrl and the wheel. Without Ctrl the wheel scrolls. */
+function useWheel(frame: RefObject<HTMLDivElement | null>, zoom: (by: number, at: Point) => void): void {
+  useEffect(() => {
     const element = frame.current;
     const onWheel = (event: WheelEvent): void => {
-      // Without Ctrl the wheel scrolls the page.
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
       const box = element?.getBoundingClientRect();
@@ -48,18 +89,4 @@ export function usePanZoom(frame: RefObject<HTMLDivElement | null>, size: { widt
     element?.addEventListener('wheel', onWheel, { passive: false });
     return () => element?.removeEventListener('wheel', onWheel);
   }, [frame, zoom]);
-  const handlers = {
-    onPointerDown: (event: PointerEvent) => {
-      grip.current = { x: event.clientX - view.x, y: event.clientY - view.y };
-    },
-    onPointerMove: (event: PointerEvent) => {
-      const held = grip.current;
-      if (held === null || event.buttons === 0) return;
-      setView((before) => ({ ...before, x: event.clientX - held.x, y: event.clientY - held.y }));
-    },
-    onPointerUp: () => {
-      grip.current = null;
-    },
-  };
-  return { view, zoom, fit, handlers };
 }

@@ -1,0 +1,120 @@
+/** Views in a real browser: the filter field, the side panel, the graph, the palette, the timeline. */
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Dashboard, openDashboard } from '../kit/dashboard.ts';
+import { waitForWorkflow } from '../kit/page-seed.ts';
+
+let dashboard: Dashboard;
+before(async () => {
+  dashboard = await openDashboard();
+});
+after(() => dashboard[Symbol.asyncDispose]());
+
+test('the filter field suggests keys and known values, and says what is wrong', async () => {
+  const { client } = dashboard;
+  const job = await client.submit({ name: 'refund', queue: 'mail', command: 'echo 503; exit 1', max_attempts: 1 });
+  await client.submit({ name: 'other', queue: 'images', command: 'true' });
+  await client.wait(job.id, { timeout: '60s' });
+  await using screen = await dashboard.open('/ui/jobs');
+  const { page } = screen;
+  const field = page.getByRole('combobox', { name: 'Filter jobs' });
+  await field.fill('que');
+  await page.getByRole('option', { name: /^queue:/ }).click();
+  await page.getByRole('option', { name: 'mail' }).click();
+  await page.waitForURL(/queue=mail/);
+  await page.locator('.job-row[data-job]').first().waitFor();
+  assert.equal(await page.locator('.job-row[data-job]').count(), 1);
+  await field.fill('queue:mail status:failed error:"503"');
+  await page.waitForURL(/error=503/);
+  await page.locator(`[data-job="${job.id}"]`).waitFor();
+  await field.fill('stauts:failed');
+  await page.getByText('unknown key "stauts"; did you mean status?').waitFor();
+  await page.goto(`${dashboard.url}/ui/jobs?queue=mail&status=failed`);
+  assert.equal(await field.inputValue(), 'status:failed queue:mail');
+});
+
+test('a job opens beside the list with its log, and the keyboard still works after a click on a checkbox', async () => {
+  const { id } = await dashboard.client.submit({ name: 'beside', command: 'echo beside the list' });
+  await using screen = await dashboard.open('/ui/jobs?name=beside');
+  const { page } = screen;
+  await page.locator(`[data-job="${id}"] .col-3`).click();
+  const panel = page.getByRole('complementary', { name: `Job ${id}` });
+  await panel.locator('.log-text', { hasText: 'beside the list' }).waitFor();
+  await page.waitForURL(new RegExp(`open=${id}`));
+  await panel.getByRole('button', { name: 'Close the panel' }).click();
+  await panel.waitFor({ state: 'detached' });
+  await page.getByRole('checkbox', { name: /Select beside/ }).click();
+  await page.keyboard.press('j');
+  await page.locator('.job-row-current').waitFor();
+});
+
+test('a graph of fifty steps is readable: it is never smaller than 80 %, and a step opens a panel with its log', async () => {
+  const { client } = dashboard;
+  const steps = Array.from({ length: 50 }, (_, n) => ({
+    key: `s${n}`,
+    command: `echo output of s${n}`,
+    ...(n === 0 ? {} : { depends_on: n > 4 && n % 3 === 0 ? [`s${n - 1}`, `s${n - 4}`] : [`s${n - 1}`] }),
+  }));
+  const { id } = await client.submitWorkflow({ name: 'long', steps });
+  await waitForWorkflow(client, id);
+  await using screen = await dashboard.open(`/ui/workflows/${id}`);
+  const { page } = screen;
+  await page.locator('.node').first().waitFor();
+  const scale = await page.evaluate<number>(
+    `Number(/scale\\(([\\d.]+)\\)/.exec(document.querySelector('.graph-svg > g').getAttribute('transform'))[1])`,
+  );
+  assert.ok(scale >= 0.8, `the scale is ${scale}`);
+  await page.locator('.minimap').waitFor();
+  // No edge runs through a step that it does not belong to.
+  const crossed = await page.evaluate<number>(`(() => {
+    const boxes = [...document.querySelectorAll('.node-box')].map((box) => {
+      const { e, f } = box.parentElement.transform.baseVal.consolidate().matrix;
+      return { left: e + 4, right: e + 174, top: f + 4, bottom: f + 44 };
+    });
+    return [...document.querySelectorAll('.edge')].filter((edge) => {
+      const length = edge.getTotalLength();
+      return boxes.some((box) => Array.from({ length: 60 }, (_, i) => edge.getPointAtLength((length * i) / 59))
+        .some(({ x, y }) => x > box.left && x < box.right && y > box.top && y < box.bottom));
+    }).length;
+  })()`);
+  assert.equal(crossed, 0);
+  await page.getByRole('button', { name: 's0, done', exact: true }).click();
+  await page.getByRole('complementary', { name: 'Step s0' }).getByText('output of s0').last().waitFor();
+});
+
+test('Ctrl-K finds schedules, queues and workflows by name', async () => {
+  const { client } = dashboard;
+  await client.createSchedule({ name: 'nightly-backup', cron: '0 2 * * *', job: { command: 'true' } });
+  await using screen = await dashboard.open('/ui/jobs');
+  const { page } = screen;
+  await page.locator('.job-row[data-job]').first().waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('nightly-b');
+  await page.getByRole('option', { name: /nightly-backup schedule/ }).click();
+  await page.getByRole('heading', { name: 'nightly-backup' }).waitFor();
+});
+
+test('today: a run of the timeline opens, worries are links, and a group of failures is retried as a whole', async () => {
+  const { client } = dashboard;
+  const job = { command: 'echo refused >&2; [ -e mended ]', max_attempts: 1 };
+  await client.createSchedule({ name: 'sync', every: '1h', overlap: 'allow', job });
+  const [tick] = await client.runSchedule('sync');
+  await client.wait(tick?.job_id ?? '', { timeout: '60s' });
+  await using screen = await dashboard.open('/ui/');
+  const { page } = screen;
+  const status = page.getByRole('status', { name: 'Status' });
+  await status.getByRole('link', { name: 'Schedule sync: 1 of its last 1 run failed' }).waitFor();
+  const lane = page.locator('.lane', { hasText: 'sync' });
+  await lane.locator('.lane-next').first().waitFor();
+  await lane.locator('.lane-mark.tone-red').click();
+  await page.waitForURL(new RegExp(`/jobs/${tick?.job_id}`));
+  await page.getByRole('link', { name: 'sync', exact: true }).waitFor();
+  await page.goBack();
+  await client.wait((await client.submit({ command: 'touch mended' })).id, { timeout: '60s' });
+  await page.getByRole('button', { name: 'Retry all of sync' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Retry them' }).click();
+  await page.getByText('Retrying 1 job').waitFor();
+  await page.goto(`${dashboard.url}/ui/jobs/${tick?.job_id}`);
+  await page.locator('.page-head [data-state="done"]').waitFor();
+});

@@ -117,19 +117,19 @@ test('names and output of jobs are shown as text only', async () => {
   const [first, second] = await dashboard.client.submitAll([
     { name: evil, queue: '<b>q</b>', tags: ['"><script>alert(5)</script>'], command, max_attempts: 1 },
     {
-      name: turned,
+      name: 'second',
       queue: '<b>q</b>',
       handler: 'h',
-      input: { html: evil, deep: ['</script><script>alert(6)</script>'] },
+      input: { html: evil, turned, deep: ['</script><script>alert(6)</script>'] },
     },
   ]);
+  await assert.rejects(dashboard.client.submit({ name: turned, command: 'true' }), /direction/, 'names are refused');
   await dashboard.client.wait(first?.id ?? '', { timeout: '60s' });
   await dashboard.client.submitWorkflow({ name: evil, steps: [{ key: 'a', name: evil, command: 'true' }] });
   await using screen = await dashboard.open('/ui/jobs', await loggedIn());
   const { page } = screen;
   page.on('dialog', () => assert.fail('a script of a job has run'));
   await page.getByText(evil).first().waitFor();
-  await page.getByText('gpj.⟨U+202E⟩exe.evil').waitFor();
   const visit = async (path: string, text: string): Promise<void> => {
     await page.goto(dashboard.url + path);
     await page.getByText(text).first().waitFor();
@@ -147,6 +147,7 @@ test('names and output of jobs are shown as text only', async () => {
   assert.doesNotMatch(log, /alert\(3\)|c2VjcmV0/, 'control sequences are removed');
   await visit(`/ui/jobs/${first?.id}?tab=attempts`, 'exit 5');
   await visit(`/ui/jobs/${second?.id}?tab=details`, '</script><script>alert(6)</script>');
+  await page.getByText('gpj.⟨U+202E⟩exe.evil').waitFor();
   await visit('/ui/workflows', evil);
   await visit('/ui/queues', '<b>q</b>');
   await visit('/ui/', evil);

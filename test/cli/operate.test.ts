@@ -180,7 +180,10 @@ describe('command line', { concurrency: 2 }, () => {
     const id = await workerOf(setup);
     assert.equal((await workron('workers', '-q')).stdout, `${id}\n`);
     const { stdout } = await workron('workers');
-    assert.match(stdout, new RegExp(`^ *${id} +online +ada +0/3 +a,b +gpu,eu +local `, 'm'));
+    assert.match(
+      stdout,
+      new RegExp(`^ *${id} +online +ada +0/3 +cpu 0/\\d+, memory_mb 0/\\d+ +– +a,b +gpu,eu +local `, 'm'),
+    );
     assert.equal((await workron('workers', 'drain', '999999')).code, 3);
     const drained = await workron('workers', 'drain', id);
     assert.deepEqual([drained.code, drained.stdout], [0, `worker ${id} (ada) is draining\n`]);

@@ -191,7 +191,9 @@ describe('workers', { concurrency: 2 }, () => {
     assert.equal((await job(url, id)).status, 'done');
   });
 
-  test('a drained worker does not take the API of its process with it', { timeout: 60_000 }, async () => {
+  test('a drained worker does not take the API of its process with it, and works again when it is brought back', {
+    timeout: 60_000,
+  }, async () => {
     await using up = await startWorkron({ args: ['up', '--port', '0', '--db-url', 'memory:'] });
     const workers = () => api<{ items: { id: string; state: string }[] }>(up.url, '/workers');
     const [worker] = await eventually(async () => {
@@ -199,7 +201,10 @@ describe('workers', { concurrency: 2 }, () => {
       return items.length > 0 && items;
     });
     await api(up.url, `/workers/${worker?.id}/drain`, {});
-    await eventually(async () => (await workers()).items[0]?.state === 'offline');
-    assert.equal((await api<{ status: string }>(up.url, '/jobs', { command: 'true' })).status, 'pending');
+    await eventually(async () => (await workers()).items[0]?.state === 'draining');
+    const { id, status } = await api<{ id: string; status: string }>(up.url, '/jobs', { command: 'true' });
+    assert.equal(status, 'pending');
+    await api(up.url, `/workers/${worker?.id}/undrain`, {});
+    await eventually(async () => (await job(up.url, id)).status === 'done');
   });
 });

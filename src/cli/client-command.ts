@@ -4,6 +4,7 @@ import module from 'node:module';
 import { Command, Option } from 'commander';
 import type * as Yaml from 'yaml';
 import { didYouMean } from '../core/suggest.ts';
+import { findLocalServer } from '../ops/local-server.ts';
 import { Connection } from './connection.ts';
 import { usageError } from './errors/cli-error.ts';
 import { fieldName } from './errors/field-names.ts';
@@ -52,7 +53,10 @@ export function listCommand(name: string, summary: string): Command {
 
 export function connect(command: Command): Connection {
   const { url, token } = settingsFrom(command, 'client');
-  return new Connection(url, token, (pointer) => fieldName(pointer, command));
+  const local = token === null ? findLocalServer(url) : null;
+  // The socket needs no token, so none can get to whoever has taken the port.
+  const access = local?.socket === null ? { token: local.token } : { token, socketPath: local?.socket };
+  return new Connection(url, access, (pointer) => fieldName(pointer, command));
 }
 
 export function outputOf(command: Command): Output {

@@ -51,6 +51,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...inGroup('Access:', [
     [['tokens', 'token'], async () => (await import('./commands/tokens.ts')).tokensCommand()],
     [['secrets', 'secret'], async () => (await import('./commands/secrets.ts')).secretsCommand()],
+    [['auth'], async () => (await import('./commands/auth.ts')).authCommand()],
   ]),
   ...inGroup('Schedules:', [
     [['schedule'], async () => (await import('./commands/schedule.ts')).scheduleCommand()],

@@ -26,12 +26,18 @@ type ApiCall<R extends Route> = Params<R> & {
 /** The second argument may be left out for routes without parameters. */
 type Rest<R extends Route> = keyof ParamsOf<R> extends never ? [call?: ApiCall<R>] : [call: ApiCall<R>];
 
+interface Access {
+  token: string | null;
+  /** The server's socket, if it is one of this user on this machine. */
+  socketPath?: string | undefined;
+}
+
 export class Connection {
   readonly #http: HttpClient;
 
   /** `nameOf` names a field of a request, given by its pointer, in errors. */
-  constructor(url: string, token: string | null, nameOf = (pointer: string) => pointer) {
-    const transport = nodeTransport({ silenceMs: SILENCE_MS });
+  constructor(url: string, { token, socketPath }: Access, nameOf = (pointer: string) => pointer) {
+    const transport = nodeTransport({ silenceMs: SILENCE_MS, ...(socketPath === undefined ? {} : { socketPath }) });
     this.#http = new HttpClient({ url, token, transport, errors: cliErrors(nameOf) });
   }
 

@@ -6,6 +6,7 @@ import type { Backend } from '../library/backend.ts';
 import { notifyContext, openNode, type WorkronNode } from '../node/node.ts';
 import { secretKeysOf } from '../node/secret-keys.ts';
 import { version } from '../node/version.ts';
+import { findLocalServer } from '../ops/local-server.ts';
 import type { Log } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Role, Settings } from '../ops/settings/settings.ts';
@@ -14,6 +15,7 @@ import type { JobSource } from '../worker/job-source.ts';
 import type { Handlers } from '../worker/run/handler-executor.ts';
 import { banner } from './banner.ts';
 import { usageError } from './errors/cli-error.ts';
+import { type LocalAccess, openLocalAccess } from './local-access.ts';
 import { ownLog } from './output/terminal-log.ts';
 import { hideMemory } from './secrets.ts';
 import { listenForShutdown, type Shutdown } from './shutdown.ts';
@@ -39,22 +41,32 @@ interface Process {
 async function serveRemoteWorker(settings: Settings, { log, shutdown }: Process): Promise<boolean> {
   const { httpSource } = await import('../worker/http-source.ts');
   const urls = settings.schedulerUrls;
-  await using source = httpSource({ urls, token: settings.token, log, version });
+  await using source = httpSource({ urls, token: workerToken(settings), log, version });
   process.stdout.write(`Workron worker: ${settings.workers} slots for ${urls.join(', ')}\n`);
   const handlers = await remoteHandlers(settings);
   await runWorker({ source, staysDrained: false, handlers, settings, log, shutdown });
   return true;
 }
 
+/** The token, or that of a server of this user on this machine. */
+function workerToken({ token, schedulerUrls }: Settings): string | null {
+  if (token !== null) return token;
+  return schedulerUrls.map((url) => findLocalServer(url)?.token).find((found) => found !== undefined) ?? null;
+}
+
 /** Handlers that submit further jobs over HTTP. */
-async function remoteHandlers({ handlers, schedulerUrls: [url], token }: Settings): Promise<Handlers> {
+async function remoteHandlers(settings: Settings): Promise<Handlers> {
+  const {
+    handlers,
+    schedulerUrls: [url],
+  } = settings;
   if (handlers.length === 0) return {};
   const [{ Client }, { httpEngine }, { loadHandlers }] = await Promise.all([
     import('../api/client.ts'),
     import('../library/http-backend.ts'),
     import('../library/load-handlers.ts'),
   ]);
-  return loadHandlers(handlers, httpEngine(new Client({ url: url as string, token })));
+  return loadHandlers(handlers, httpEngine(new Client({ url: url as string, token: workerToken(settings) })));
 }
 
 /** Resolves with false if the process ended because its duties have died. */
@@ -105,14 +117,18 @@ interface NodeProcess extends Process {
 
 async function runNode({ node, backend, settings, roles, log, shutdown }: NodeProcess): Promise<boolean> {
   const { instanceId, store } = node;
-  if (roles.includes('api')) await node.listen(settings);
+  using access = roles.includes('api') ? openLocalAccess(settings) : null;
+  const link = roles.includes('api') ? await listen(node, settings, access) : null;
+  if (settings.insecureNoToken && settings.token === null && roles.includes('api')) {
+    log.warn({ url: node.url }, 'no token is needed: every user of this machine can run commands as this one');
+  }
   let isWell = true;
   node.runRoles(roles).catch((error: unknown) => {
     isWell = false;
     log.error({ error, instance_id: instanceId }, 'the duties of this process have died; shutting down');
     shutdown.begin();
   });
-  process.stdout.write(banner({ settings, roles, url: node.url, location: store.location }));
+  process.stdout.write(banner({ settings, roles, url: node.url, location: store.location, link }));
   const about = { roles, store: store.driver, location: store.location, url: node.url ?? undefined };
   log.info({ instance_id: instanceId, ...about }, 'started');
   shutdown.drain.addEventListener('abort', () => node.drain());
@@ -124,6 +140,15 @@ async function runNode({ node, backend, settings, roles, log, shutdown }: NodePr
   }
   if (staysDrained && !shutdown.drain.aborted) await once(shutdown.drain, 'abort');
   return isWell;
+}
+
+/** Returns the path of a link to the dashboard, if the server has made its token itself. */
+async function listen(node: WorkronNode, settings: Settings, access: LocalAccess | null): Promise<string | null> {
+  const api = await node.listen({ ...settings, token: settings.token ?? access?.token ?? null });
+  if (access === null) return null;
+  const socket = access.publish(api.port);
+  if (socket !== null) await api.listenOn(socket);
+  return await api.loginPath();
 }
 
 function notifyOf(settings: Settings): NotifyContext {

@@ -77,7 +77,7 @@ function callOf(
     stream: request.body instanceof Readable ? request.body : NO_CHUNKS,
     headers: request.headers,
     principal: request.principal,
-    remoteAddress: request.ip,
+    remoteAddress: request.ip ?? 'local socket',
     log,
     signal,
   };

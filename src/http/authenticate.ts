@@ -3,7 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ROLE_SCOPES, SCOPES, type Scope } from '../api/route.ts';
-import { routes } from '../api/routes.ts';
+import { PAGE_PATH, routes } from '../api/routes.ts';
 import { WorkronError } from '../core/error.ts';
 import type { ValidToken } from '../core/token.ts';
 import { derivedFromHash, derivedToken, isStoredToken, nameInDerived } from '../ops/token-text.ts';
@@ -25,8 +25,10 @@ export interface Principal {
   caller: string | null;
 }
 
-/** The name of the code in the address of a link that logs in. The part behind # is not sent to servers. */
-export const LINK_HASH = 'link';
+/** The path of a link that logs in. The part behind # is not sent to servers. */
+export function linkPath(code: string): string {
+  return `${PAGE_PATH}/#link=${code}`;
+}
 
 const EVERYTHING = { scopes: SCOPES, queues: null, ownWorkersOnly: false };
 const EVERYBODY: Principal = { name: 'local', id: '-', caller: 'everybody', ...EVERYTHING };
@@ -44,6 +46,8 @@ interface Request {
 interface Known {
   /** The configured token; `null`: everybody may do everything. */
   token: string | null;
+  /** The request came through a socket that only the user of the server can open. */
+  isLocal: boolean;
   access: Pick<Access, 'validToken' | 'validTokenByHash' | 'validTokenOf'> &
     Pick<Sessions, 'sessionCaller' | 'takeLink' | 'takeTicket'>;
 }
@@ -58,6 +62,7 @@ export async function authenticate(request: Request, known: Known): Promise<Prin
   const given = bearerOf(request.headers);
   if (given === undefined) {
     if (token === null) return EVERYBODY;
+    if (known.isLocal && request.headers.authorization === undefined) return { ...configured(token), name: 'local' };
     const found = request.headers.authorization === undefined ? await withoutHeader(request, token, known) : undefined;
     if (found !== undefined) return found;
     throw new WorkronError('unauthorized', 'This server needs a token: send Authorization: Bearer <token>');

@@ -13,7 +13,11 @@ import { checkHost, checkOrigin, checkTarget, isNavigation } from './same-site.t
 import type { Context, ServerOptions } from './server.ts';
 
 /** Refuses requests of other sites, and those whose caller may not use the route. */
-export function addChecks(app: FastifyInstance, options: ServerOptions, { closing, scheduler, token }: Context): void {
+export function addChecks(
+  app: FastifyInstance,
+  options: ServerOptions,
+  { closing, scheduler, token, local }: Context,
+): void {
   const guesses = new GuessLimit(options.maxGuesses);
   app.addHook('onRequest', async (request, reply) => {
     request.startedAt = performance.now();
@@ -37,7 +41,8 @@ export function addChecks(app: FastifyInstance, options: ServerOptions, { closin
     const { headers, method } = request;
     try {
       const asked = { headers, method, path: pathIn(request), ticket: takeTicket(request), signal: NEVER };
-      request.principal = await authenticate(asked, { token, access: scheduler });
+      const isLocal = local.connections.has(request.raw.socket);
+      request.principal = await authenticate(asked, { token, access: scheduler, isLocal });
     } catch (error) {
       if (isWorkronError(error, 'unauthorized') && headers.authorization !== undefined)
         guesses.count(request.ip, performance.now());

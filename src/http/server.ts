@@ -11,7 +11,7 @@ import type { Log } from '../ops/log.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import { AnswerBudget } from './answer-budget.ts';
 import { answerCall } from './answer-call.ts';
-import type { Principal } from './authenticate.ts';
+import { configured, linkPath, type Principal } from './authenticate.ts';
 import { addChecks } from './checks.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { serveDocs } from './docs.ts';
@@ -23,6 +23,7 @@ import { Page, servePage } from './page.ts';
 import { pathIn } from './path-in.ts';
 import { errorHeaders, publicError } from './problem-reply.ts';
 import { assertSafeBind } from './safe-bind.ts';
+import { SocketServer } from './socket-server.ts';
 import { urlHost } from './url-host.ts';
 
 export interface ServerOptions {
@@ -65,12 +66,18 @@ interface MountableServer {
 interface ListeningServer {
   url: string;
   port: number;
+  /** Listens on a socket of the file system as well, whose callers need no token. */
+  listenOn(path: string): Promise<void>;
+  /** Returns the path of a link that logs in with the server's token, once. */
+  loginPath(): Promise<string>;
   /** Accepts no more requests, ends long polls and streams at once, waits for other requests to finish. */
   close(): Promise<void>;
 }
 
 /** More than all long polls and streams together. Further connections are closed at once. */
 const MAX_CONNECTIONS = 10_000;
+/** For the link that is printed when the server has started. */
+const FIRST_LINK_MS = 3_600_000;
 const DEFAULT_BODY_BYTES = 1024 * 1024;
 /** The time that requests in flight get after `close`. */
 const CLOSE_MS = 5_000;
@@ -87,7 +94,7 @@ declare module 'fastify' {
   }
 }
 
-export type Context = Shared & { closing: AbortSignal; answers: AnswerBudget };
+export type Context = Shared & { closing: AbortSignal; local: SocketServer; answers: AnswerBudget };
 
 export function createServer(options: ServerOptions): HttpServer {
   const { scheduler, token, log } = options;
@@ -103,6 +110,7 @@ export function createServer(options: ServerOptions): HttpServer {
     document: memo(() => apiDocument(HANDLERS, options.version)),
     closing: closing.signal,
     answers: new AnswerBudget(),
+    local: new SocketServer(),
   };
   const app = createApp(log);
   addChecks(app, options, context);
@@ -118,7 +126,7 @@ export function createServer(options: ServerOptions): HttpServer {
     // Connections become idle one by one as their last replies are sent. Without this they would stay open.
     const sweep = setInterval(() => app.server.closeIdleConnections(), 20);
     const force = setTimeout(() => app.server.closeAllConnections(), CLOSE_MS);
-    await app.close();
+    await Promise.all([app.close(), context.local.close(CLOSE_MS)]);
     clearInterval(sweep);
     clearTimeout(force);
   }
@@ -138,7 +146,13 @@ export function createServer(options: ServerOptions): HttpServer {
         throw error;
       }
       const bound = app.server.address() as AddressInfo;
-      return { url: `http://${urlHost(host)}:${bound.port}`, port: bound.port, close };
+      const listenOn = (path: string) =>
+        context.local.listen(path, (request, response) => app.routing(request, response));
+      const loginPath = async () =>
+        linkPath(
+          await scheduler.createLink(configured(token as string).caller as string, FIRST_LINK_MS, closing.signal),
+        );
+      return { url: `http://${urlHost(host)}:${bound.port}`, port: bound.port, listenOn, loginPath, close };
     },
   };
 }

@@ -24,7 +24,7 @@ import { tracing } from './tracing.ts';
 import { Workron } from './workron.ts';
 
 export interface OpenOptions {
-  /** HTTP: the server's token. */
+  /** HTTP: the server's token. Not needed for a server on this machine that this user started without one. */
   token?: string;
   /** Workron's own log: a level for JSON lines on stderr, a logger of the application, or `silent`. Default: `warn`. */
   log?: LogLevel | 'silent' | Log;
@@ -116,7 +116,8 @@ async function openBackend(url: string | Store, options: OpenOptions, log: Log):
   if (typeof url === 'string' && /^https?:/i.test(url)) {
     refuseServerOptions(options);
     const { openHttpBackend } = await import('./http-backend.ts');
-    return openHttpBackend({ url, token: options.token ?? null, log });
+    const { findLocalServer } = await import('../ops/local-server.ts');
+    return openHttpBackend({ url, token: options.token ?? findLocalServer(url)?.token ?? null, log });
   }
   if (typeof url !== 'string' && !isStore(url)) {
     throw new WorkronError('bad_request', `open: expected ${PLACES}, or a store object`);

@@ -129,6 +129,7 @@ export class WorkronNode implements AsyncDisposable {
     const api = await server.listen({ host, port });
     this.#servers.push(api);
     this.url = api.url;
+    return api;
   }
 
   /** The API for an HTTP server of the application. */

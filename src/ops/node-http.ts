@@ -24,12 +24,14 @@ interface NodeRequest {
 interface TransportOptions {
   /** A connection without a byte for this long is dropped. */
   silenceMs?: number;
+  /** The path of the server's socket, in place of the host and port of the address. */
+  socketPath?: string;
   /** Connections to keep open; those of the whole process unless given. */
   agents?: KeptConnections;
 }
 
 /** Returns the transport of an HTTP client. It rejects if no reply arrives. */
-export function nodeTransport({ silenceMs, agents }: TransportOptions = {}) {
+export function nodeTransport({ silenceMs, agents, socketPath }: TransportOptions = {}) {
   return async (address: string, { body, signal, ...request }: NodeRequest) => {
     const url = new URL(address);
     const length = isWhole(body) ? { 'content-length': String(Buffer.byteLength(body)) } : {};
@@ -37,6 +39,7 @@ export function nodeTransport({ silenceMs, agents }: TransportOptions = {}) {
       method: request.method,
       headers: { ...request.headers, ...length },
       ...(signal === undefined ? {} : { signal }),
+      ...(socketPath === undefined ? {} : { socketPath }),
       ...(agents === undefined ? {} : { agent: agents.of(url.protocol) }),
     };
     const response = await new Promise<IncomingMessage>((resolve, reject) => {

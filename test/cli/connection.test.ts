@@ -99,5 +99,5 @@ async function serverOf(listener: RequestListener): Promise<TestServer> {
 }
 
 function connect({ url }: TestServer): Connection {
-  return new Connection(url, 'a-token');
+  return new Connection(url, { token: 'a-token' });
 }

@@ -48,14 +48,16 @@ describe('docs', { concurrency: 2 }, () => {
     test(`docs: the code blocks of ${file} do what they say`, async () => {
       await using folder = await temporaryFolder();
       const args = ['up', '--port', '0', '--log-level', 'warn', '--db-url', join(folder.path, 'docs.db')];
-      await using server = await startWorkron({ args });
+      // As a user has it: nothing is given, and the commands find the token of the server.
+      const env = { XDG_STATE_HOME: join(folder.path, 'state') };
+      await using server = await startWorkron({ args, env, ownToken: true });
       for (const part of ['bin', 'examples']) symlinkSync(join(root, part), join(folder.path, part));
       const blocks = blocksOf(file);
       assert.ok(blocks.length > 0);
       const script = blocks.map(({ code }, index) => `echo '${MARK}${index}'\n${code}`).join('');
       const child = spawn('sh', ['-eu', '-c', script.replaceAll('http://127.0.0.1:8080', server.url)], {
         cwd: folder.path,
-        env: plainEnvironment({ WORKRON_URL: server.url, PATH: `${join(root, 'bin')}:${process.env['PATH']}` }),
+        env: plainEnvironment({ ...env, WORKRON_URL: server.url, PATH: `${join(root, 'bin')}:${process.env['PATH']}` }),
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       const ended = once(child, 'exit');

@@ -29,6 +29,8 @@ export interface StartOptions {
   until?: RegExp;
   /** The program; bin/workron by default. */
   command?: string;
+  /** It makes a token itself, as it does for users. Otherwise, without a token, it needs none. */
+  ownToken?: boolean;
   /** The user and group that it runs as. */
   uid?: number;
 }
@@ -40,10 +42,11 @@ export async function startWorkron({
   cwd,
   until = /Workron (is up|worker)/,
   command = bin,
+  ownToken = false,
   uid,
 }: StartOptions): Promise<WorkronProcess> {
   const child = spawn(command, args, {
-    env: { ...process.env, ...env },
+    env: { ...(ownToken ? {} : { WORKRON_INSECURE_NO_TOKEN: 'on' }), ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A new process group, so that the processes that npm starts can be killed with it.
     detached: true,

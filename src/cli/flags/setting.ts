@@ -37,7 +37,10 @@ export function settingsFrom(command: Command, kind: SettingCommand): Settings {
 
 function flagOf(setting: Setting<unknown>): Option {
   const about = `${setting.sentence} (default: ${setting.defaultText}, env: ${envName(setting.name)})`;
-  const option = new Option(`--${setting.name} <${setting.value}>`, about);
+  // A switch that is dangerous to leave on is not made longer.
+  const isSwitch = setting.name === 'insecure-no-token';
+  const option = new Option(`--${setting.name} ${isSwitch ? `[${setting.value}]` : `<${setting.value}>`}`, about);
+  if (isSwitch) return option.preset('on');
   return isList(setting) ? option.argParser(collect) : option;
 }
 

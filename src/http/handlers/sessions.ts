@@ -1,10 +1,10 @@
 /** Sessions of the dashboard: log in and out, links that log in, tickets for downloads. */
 
-import { PAGE_PATH, routes } from '../../api/routes.ts';
+import { routes } from '../../api/routes.ts';
 import { noFields } from '../../api/schemas.ts';
 import { Link, OpenedSession, Session, Ticket, TicketRequest } from '../../api/session.ts';
 import { WorkronError } from '../../core/error.ts';
-import { LINK_HASH } from '../authenticate.ts';
+import { linkPath } from '../authenticate.ts';
 import { type Call, handler } from '../handler.ts';
 import { noSessionCookie, sessionCookie, sessionIn } from '../session.ts';
 
@@ -57,7 +57,7 @@ export const sessionHandlers = {
     replies: { 201: Link },
     async handle(call) {
       const code = await call.scheduler.createLink(callerOf(call), LINK_LIFE_MS, call.signal);
-      return { status: 201, json: { path: `${PAGE_PATH}/#${LINK_HASH}=${code}` } };
+      return { status: 201, json: { path: linkPath(code) } };
     },
   }),
 };

@@ -53,6 +53,16 @@ export const accessSettings = inGroup('Listening and access', {
     sentence: 'File that holds the token. Used if no token is given. It must not be readable by all users.',
     commands: ['up', 'scheduler', 'worker', 'client'],
   }),
+  insecureNoToken: setting({
+    name: 'insecure-no-token',
+    value: 'on|off',
+    default: false,
+    defaultText: 'off',
+    parse: onOrOff,
+    sentence:
+      'on lets everybody who can reach the server do everything: every user of this machine can run commands as its user. Otherwise a server without a token makes one that only programs of its own user find.',
+    commands: SERVERS,
+  }),
   allowedHosts: setting<readonly string[]>({
     name: 'allowed-host',
     value: 'NAME,…',

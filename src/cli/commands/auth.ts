@@ -1,0 +1,27 @@
+import { Command } from 'commander';
+import { routes } from '../../api/routes.ts';
+import { findLocalServer } from '../../ops/local-server.ts';
+import { clientCommand, connect, print } from '../client-command.ts';
+import { settingsFrom } from '../flags/setting.ts';
+
+/** `workron auth`: access for programs other than this one. */
+export function authCommand(): Command {
+  const command = new Command('auth').description('Give curl or a browser access to the server');
+  const header = clientCommand('header', 'Print the header with the token, for curl -H "$(workron auth header)"', {
+    ids: false,
+  });
+  header.action(() => {
+    const { url, token } = settingsFrom(header, 'client');
+    const known = token ?? findLocalServer(url)?.token ?? null;
+    print(known === null ? 'x-workron: no-token' : `authorization: Bearer ${known}`);
+  });
+  const link = clientCommand('link', 'Print a link to the dashboard that logs in, once, within ten minutes', {
+    ids: false,
+  });
+  link.action(async () => {
+    const { url } = settingsFrom(link, 'client');
+    const { path } = await connect(link).json(routes.createLink);
+    print(url.replace(/\/+$/, '') + path);
+  });
+  return command.addCommand(header).addCommand(link);
+}

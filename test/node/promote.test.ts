@@ -1,0 +1,201 @@
+/** An installation that moves from a SQLite file to PostgreSQL. */
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { test } from 'node:test';
+import { aJob, aStep, aWorkflow, jobs } from '../../contract/kit/builders.ts';
+import { makeSchedule } from '../../contract/kit/schedules.ts';
+import { claimOne, fail, forever, register, succeed } from '../../contract/kit/steps.ts';
+import { promote, rehearse, undo } from '../../src/node/promote/promote.ts';
+import { silentLog } from '../../src/ops/log.ts';
+import { openPostgres } from '../../src/store/postgres/base/open.ts';
+import { openSqlite } from '../../src/store/sqlite/base/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { eventually } from '../kit/eventually.ts';
+import { openTestPostgres, queriesTo, testPostgresUrl, testSchema } from '../kit/postgres.ts';
+import { aFolder } from '../kit/sqlite.ts';
+import { api, startWorkron } from '../kit/workron-process.ts';
+
+const clock = (offsetMs = 0) => ({ now: () => Date.now() + offsetMs, sleep: () => Promise.resolve() });
+
+/** Something of every kind. */
+async function fill(store: Store): Promise<void> {
+  await store.setQueue('mail', { paused: true, maxRunning: 3 }, forever);
+  await succeed(store, await claimOne(store, aJob({ tags: ['a "b"', 'ü\\'], env: { X: 'tab\there' } })), 'text \\ "q"');
+  await fail(store, await claimOne(store, aJob({ command: 'line\nline', maxAttempts: 1 })));
+  const lease = await claimOne(store, aJob({ unique: { key: 'k', while: 'active', onConflict: 'existing' } }));
+  const held = { jobId: lease.job.id, attempt: lease.job.attempt, workerId: lease.workerId };
+  const data = Buffer.from([0, 92, 10, 255]);
+  await store.appendLogs([{ ...held, offset: 0, data }], forever);
+  await store.writeCheckpoint({ ...held, upload: 1, offset: 0, data, complete: { kind: 'bytes' } }, forever);
+  await store.report([{ ...held, progress: { fraction: 0.1, text: 'x' } }], forever);
+  await store.insert(jobs(20, { fairKey: 'f', queue: 'fair' }), {}, forever);
+  await store.insert(
+    [aJob({ delayMs: 3_600_000, rerun: 'never' })],
+    { idempotency: { key: 'POST /jobs k', fingerprint: 'f' } },
+    forever,
+  );
+  const steps = [aStep('a'), aStep('b', { parents: [0] }), aStep('c', { parents: [1], condition: 'failure' })];
+  await store.insertWorkflow(aWorkflow(steps, { params: { n: [1, { x: null }] } }), {}, forever);
+  await makeSchedule(store, { name: 'nightly' });
+  await store.createOperation({ action: 'cancel', filter: { queue: 'q' }, total: 3 }, forever);
+  await store.addStats(
+    [{ minute: 60_000, instanceId: 'i', queue: 'q', outcome: 'done', count: 1, wait: [1, 2], run: [3] }],
+    forever,
+  );
+}
+
+/** What the API shows. */
+async function everything(store: Store) {
+  const listed = await store.list({}, { before: null, limit: 1_000 }, forever);
+  const ids = listed.map(({ id }) => id);
+  return {
+    jobs: (await store.read(ids, forever)).sort((a, b) => a.id - b.id),
+    attempts: await Promise.all(ids.map((id) => store.attempts(id, forever))),
+    logs: await Promise.all(ids.map((jobId) => store.readLog({ jobId, attempt: 1, from: 0, maxBytes: 100 }, forever))),
+    checkpoints: await Promise.all(ids.map((id) => store.checkpoint(id, forever))),
+    queues: await store.queues(forever),
+    workers: await store.workers(forever),
+    workflow: await store.workflow(1, forever),
+    steps: await store.steps(1, null, forever),
+    schedules: await store.schedules({}, { after: null, limit: 10 }, forever),
+    operation: await store.operation(1, forever),
+  };
+}
+
+async function aFile(folder: string, content: (store: Store) => Promise<void>): Promise<string> {
+  const file = join(folder, 'workron.db');
+  await using store = await openSqlite({ file, clock: clock() as never, log: silentLog });
+  await content(store);
+  return file;
+}
+
+const hashOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
+
+test('promote: everything is there, times by the other clock, ids go on, and the file is untouched', async () => {
+  await using folder = await aFolder();
+  const file = await aFile(folder.path, fill);
+  const [before, url, schema] = [hashOf(file), await testPostgresUrl(), testSchema()];
+  const query = queriesTo(url);
+  const lines: string[] = [];
+  const options = { file, url, schema, tell: (line: string) => void lines.push(line) };
+  await rehearse(options);
+  assert.deepEqual(await query('select 1 from pg_namespace where nspname = $1', [schema]), [], 'nothing is written');
+  assert.ok(lines.includes('job: 27 rows'), lines.join('\n'));
+  await promote(options);
+  assert.equal(hashOf(file), before);
+  const differenceMs = Number(
+    /is (-?\d+) ms ahead/.exec(lines.findLast((line) => line.startsWith('clocks')) ?? '')?.[1],
+  );
+  await using target = await openTestPostgres({ url, schema });
+  await using source = await openSqlite({ file, clock: clock() as never, log: silentLog });
+  const shift = (value: unknown): unknown =>
+    JSON.parse(JSON.stringify(value), (key, item: unknown) =>
+      typeof item === 'number' && /At$/.test(key) ? item + differenceMs : item,
+    );
+  const [ours, theirs] = [await everything(source), await everything(target.store)];
+  assert.deepEqual(JSON.parse(JSON.stringify(theirs)), shift(ours));
+  const [next] = await target.store.insert([aJob()], {}, forever).then(({ items }) => items);
+  assert.equal(next?.job.id, Math.max(...ours.jobs.map(({ id }) => id)) + 1);
+  const again = await target.store.insert(
+    [aJob({ delayMs: 3_600_000, rerun: 'never' })],
+    { idempotency: { key: 'POST /jobs k', fingerprint: 'f' } },
+    forever,
+  );
+  assert.equal(again.replayed, true, 'an answer that was given is given again');
+});
+
+test('promote: a job that ran before is settled after by the same worker, and found if that worker dies', async () => {
+  await using folder = await aFolder();
+  let lease: Awaited<ReturnType<typeof claimOne>> | undefined;
+  const file = await aFile(folder.path, async (store) => {
+    lease = await claimOne(store, aJob());
+    await claimOne(store, aJob());
+  });
+  const [url, schema] = [await testPostgresUrl(), testSchema()];
+  await promote({ file, url, schema, tell: () => undefined });
+  await using target = await openTestPostgres({ url, schema });
+  assert.equal((await succeed(target.store, lease ?? assert.fail())).result, 'ok');
+  await target.advance(60_000);
+  const lost = await target.store.findLost({ limit: 10, dead: [] }, forever);
+  assert.equal(lost.length, 1);
+});
+
+test('promote: refused while the file is in use, on a schema that is in use, and on the wrong kinds of store', async () => {
+  await using folder = await aFolder();
+  const file = await aFile(folder.path, fill);
+  const [url, schema] = [await testPostgresUrl(), testSchema()];
+  const options = { file, url, schema, tell: () => undefined };
+  {
+    await using _store = await openSqlite({ file, clock: clock() as never, log: silentLog });
+    await assert.rejects(promote(options), /in use by another Workron process/);
+  }
+  await using used = await openTestPostgres({ url, schema });
+  await register(used.store);
+  await assert.rejects(promote(options), /is not empty/);
+  await assert.rejects(rehearse(options), /is not empty/);
+  await assert.rejects(undo(options), /no promotion that was begun/);
+});
+
+test('promote: killed at ten places it goes on where it stopped; half of it can be started by nobody, and can be undone', {
+  timeout: 120_000,
+}, async () => {
+  await using folder = await aFolder();
+  const file = await aFile(folder.path, fill);
+  const [url, schema] = [await testPostgresUrl(), testSchema()];
+  const bin = join(import.meta.dirname, '..', '..', 'bin', 'workron');
+  const run = async (lines: number, ...flags: string[]) => {
+    const args = ['promote', `sqlite:${file}`, url, '--db-schema', schema, ...flags];
+    const child = spawn(bin, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(child, 'exit');
+    let seen = 0;
+    for await (const _ of createInterface(child.stdout)) {
+      seen += 1;
+      if (seen === lines) child.kill('SIGKILL');
+    }
+    const [code] = (await ended) as [number | null];
+    return code;
+  };
+  for (let place = 1; place <= 10; place += 1) {
+    await run(place * 3);
+    await assert.rejects(openPostgres({ url, schema, log: silentLog }), /migrated by a newer Workron/);
+    if (place === 5) assert.equal(await run(Infinity, '--undo'), 0);
+  }
+  assert.equal(await run(Infinity), 0);
+  await using target = await openTestPostgres({ url, schema });
+  await using source = await openSqlite({ file, clock: clock() as never, log: silentLog });
+  assert.equal(await target.store.count({}, 100, forever), await source.count({}, 100, forever));
+});
+
+test('promote: a worker over HTTP that ran all the while reports as if nothing had happened', {
+  timeout: 120_000,
+}, async () => {
+  await using folder = await aFolder();
+  const [file, url, schema] = [join(folder.path, 'w.db'), await testPostgresUrl(), testSchema()];
+  const start = (port: string, ...store: string[]) =>
+    startWorkron({ args: ['scheduler', '--port', port, ...store, '--lease', '60s', '--heartbeat', '1s'] });
+  await using first = await start('0', '--db-url', file);
+  const { port } = new URL(first.url);
+  await using _worker = await startWorkron({ args: ['worker', '--scheduler', first.url, '--workers', '1'] });
+  const { id } = await api<{ id: string }>(first.url, '/jobs', {
+    command: `touch ${folder.path}/begun; while [ ! -e ${folder.path}/go ]; do sleep 0.1; done; echo rows=7 > $WORKRON_OUTPUT`,
+  });
+  await eventually(async () => (await api<{ status: string }>(first.url, `/jobs/${id}`)).status === 'running');
+  first.signal('SIGTERM');
+  await first.exited;
+  await promote({ file, url, schema, tell: () => undefined });
+  await using second = await start(port, '--db-url', url, '--db-schema', schema);
+  const { writeFile } = await import('node:fs/promises');
+  await writeFile(join(folder.path, 'go'), '');
+  const done = await eventually(async () => {
+    const job = await api<{ status: string; attempts: number; result: unknown }>(second.url, `/jobs/${id}`);
+    return job.status === 'done' && job;
+  });
+  assert.deepEqual([done.attempts, done.result], [1, { rows: '7' }]);
+  await queriesTo(url)(`select 1`);
+});

@@ -96,7 +96,7 @@ test('promote: everything is there, times by the other clock, ids go on, and the
   await using source = await openSqlite({ file, clock: clock() as never, log: silentLog });
   const shift = (value: unknown): unknown =>
     JSON.parse(JSON.stringify(value), (key, item: unknown) =>
-      typeof item === 'number' && /At$/.test(key) ? item + differenceMs : item,
+      typeof item === 'number' && key.endsWith('At') ? item + differenceMs : item,
     );
   const [ours, theirs] = [await everything(source), await everything(target.store)];
   assert.deepEqual(JSON.parse(JSON.stringify(theirs)), shift(ours));

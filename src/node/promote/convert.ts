@@ -13,13 +13,18 @@ export function textOf(value: unknown, { type, isOfClock }: Column, differenceMs
     case 'bytea':
       return `\\x${Buffer.from(value as Uint8Array).toString('hex')}`;
     case 'text[]':
-      return `{${(JSON.parse(String(value)) as string[]).map(quoted).join(',')}}`;
+      return `{${(JSON.parse(textual(value)) as string[]).map(quoted).join(',')}}`;
     case 'bigint[]':
     case 'integer[]':
-      return `{${(JSON.parse(String(value)) as number[]).join(',')}}`;
+      return `{${(JSON.parse(textual(value)) as number[]).join(',')}}`;
     default:
-      return String(value);
+      return textual(value);
   }
+}
+
+/** Only texts and numbers get here. */
+function textual(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function quoted(text: string): string {
@@ -44,9 +49,9 @@ export function comparable(
     case 'text[]':
     case 'bigint[]':
     case 'integer[]':
-      return JSON.stringify(sorted(source === null ? value : JSON.parse(String(value))));
+      return JSON.stringify(sorted(source === null ? value : JSON.parse(textual(value))));
     default:
-      return String(value);
+      return textual(value);
   }
 }
 

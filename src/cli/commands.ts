@@ -27,7 +27,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     [['run'], async () => (await import('./commands/run.ts')).runCommand()],
   ]),
   ...inGroup('Workflows:', [
-    [['workflow', 'wf'], async () => (await import('./commands/workflow.ts')).workflowCommand()],
+    [['workflow', 'wf', 'workflows'], async () => (await import('./commands/workflow.ts')).workflowCommand()],
   ]),
   ...inGroup('Look:', [
     [['status'], async () => (await import('./commands/status.ts')).statusCommand()],
@@ -55,7 +55,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     [['auth'], async () => (await import('./commands/auth.ts')).authCommand()],
   ]),
   ...inGroup('Schedules:', [
-    [['schedule'], async () => (await import('./commands/schedule.ts')).scheduleCommand()],
+    [['schedule', 'schedules'], async () => (await import('./commands/schedule.ts')).scheduleCommand()],
     [['apply'], async () => (await import('./commands/apply.ts')).applyCommand()],
     [['import'], async () => (await import('./commands/import.ts')).importCommand()],
   ]),

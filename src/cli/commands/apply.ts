@@ -15,15 +15,16 @@ type Item = ScheduleApplied['items'][number];
 const SIGNS = { add: '+', change: '~', remove: '-', keep: ' ' } as const;
 const FORMATS = { add: 'green', change: 'yellow', remove: 'red', keep: 'dim' } as const;
 
-/** `workron apply FILE`: creates, changes and deletes the owner's schedules to match the file. */
+/** `workron apply FILE`: stores a workflow, or creates, changes and deletes the owner's schedules to match the file. */
 export function applyCommand(): Command {
-  const command = clientCommand('apply', "Make an owner's schedules what a file says: add, change and remove")
+  const command = clientCommand('apply', "Store a workflow, or make an owner's schedules what a file says")
     .argument('<file>', 'YAML or JSON; - is standard input')
     .option('--owner <NAME>', "Whose schedules these are (default: the file's owner, else its name)")
     .option('--dry-run', 'Only print the plan');
   return command.action(
     async (path: string, { owner: given, dryRun = false }: { owner?: string; dryRun?: boolean }) => {
       const text = await readText(path);
+      if (await isWorkflow(text)) return applyWorkflow(command, { path, text, dryRun });
       const { readScheduleFile } = await import('../../api/schedule-file.ts');
       const read = readScheduleFile(text, Date.now());
       if (read.file === null) throw refusal(path, read.problems);
@@ -39,6 +40,37 @@ export function applyCommand(): Command {
       print(summary(applied));
     },
   );
+}
+
+/** A workflow file has steps; a schedule file has schedules. What cannot be read is reported as a schedule file. */
+async function isWorkflow(text: string): Promise<boolean> {
+  const { parse } = await import('yaml');
+  try {
+    const value: unknown = parse(text, { logLevel: 'silent' });
+    return typeof value === 'object' && value !== null && 'steps' in value;
+  } catch {
+    return false;
+  }
+}
+
+async function applyWorkflow(
+  command: Command,
+  { path, text, dryRun }: { path: string; text: string; dryRun: boolean },
+): Promise<void> {
+  const { readWorkflowFile } = await import('../../api/workflow/file.ts');
+  const { definition, problems } = readWorkflowFile(text);
+  if (definition === null) {
+    for (const problem of problems) process.stderr.write(problemText(nameOfInput(path), problem));
+    throw new CliError(EXIT.usage, `${nameOfInput(path)} is not a valid workflow; nothing was changed`);
+  }
+  const { name } = definition;
+  const body = { source: text, dry_run: dryRun };
+  const applied = await connect(command).json(routes.applyDefinition, { params: { name }, body });
+  const { json, quiet } = outputOf(command);
+  if (json) return printData(applied, json);
+  if (quiet) return applied.changed ? print(name) : undefined;
+  if (!applied.changed) return print(`workflow ${name} is as it was: version ${applied.version}`);
+  print(`workflow ${name}: version ${applied.version} ${dryRun ? 'to store' : 'stored'}`);
 }
 
 /** Shows what the server refuses at its line in the file. */

@@ -23,8 +23,9 @@ export function scheduleAddCommand(): Command {
     }
     const job = wanted['job'] as { command?: string; handler?: string } | undefined;
     refuseLoneInput({ ...job });
-    if (job?.command === undefined && job?.handler === undefined && wanted['workflow'] === undefined) {
-      throw usageError('expected a command after --, --handler NAME or --workflow FILE', EXAMPLE);
+    const runs = wanted['workflow'] ?? wanted['definition'];
+    if (job?.command === undefined && job?.handler === undefined && runs === undefined) {
+      throw usageError('expected a command after --, --handler NAME or --workflow FILE|NAME', EXAMPLE);
     }
     const schedule = await connect(command).json(routes.createSchedule, { body: { name, ...wanted } });
     showSchedule(schedule, outputOf(command), 'added');

@@ -9,7 +9,9 @@ import { scheduleTestCommand } from './schedule-test.ts';
 
 /** `workron schedule …` */
 export function scheduleCommand(): Command {
-  const command = new Command('schedule').description('Make, look at, pause and run schedules; explain expressions');
+  const command = new Command('schedule')
+    .alias('schedules')
+    .description('Make, look at, pause and run schedules; explain expressions');
   command.allowExcessArguments().action(() => {
     refuseExtra(command);
     command.outputHelp();

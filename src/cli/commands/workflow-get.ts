@@ -1,7 +1,17 @@
 import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
 import type { WorkflowDetail } from '../../api/workflow/workflow.ts';
-import { clientCommand, connect, outputOf, print, printData, terminalWidth, workflowId } from '../client-command.ts';
+import {
+  clientCommand,
+  connect,
+  type Output,
+  outputOf,
+  print,
+  printData,
+  terminalWidth,
+  workflowId,
+} from '../client-command.ts';
+import type { Connection } from '../connection.ts';
 import { followToEnd } from '../follow/show-workflow.ts';
 import { stepTree } from '../output/step-tree.ts';
 import { dim, oneLine } from '../output/style.ts';
@@ -17,10 +27,14 @@ export function workflowGetCommand(): Command {
     const connection = connect(command);
     const output = outputOf(command);
     if (follow) return followToEnd(connection, id, output);
-    const workflow = await connection.json(routes.readWorkflow, { params: { id } });
-    if (output.json) printData(workflow, output.json);
-    else print(output.quiet ? workflow.id : describe(workflow));
+    await showRun(connection, text, output);
   });
+}
+
+export async function showRun(connection: Connection, text: string, { json, quiet }: Output): Promise<void> {
+  const workflow = await connection.json(routes.readWorkflow, { params: { id: workflowId(text) } });
+  if (json) printData(workflow, json);
+  else print(quiet ? workflow.id : describe(workflow));
 }
 
 function describe(workflow: WorkflowDetail): string {
@@ -31,6 +45,7 @@ function describe(workflow: WorkflowDetail): string {
   const params = Object.entries(workflow.params).map(([name, value]) => `${name}=${oneLine(shown(value))}`);
   line('params', params.join('  '));
   line('rerun of', workflow.rerun_of ?? '');
+  line('definition', workflow.definition == null ? '' : `${workflow.definition.name}@${workflow.definition.version}`);
   line('created', when(workflow.created_at));
   line('ended', workflow.ended_at === null ? '' : `${when(workflow.ended_at)}, after ${took(workflow)}`);
   line('critical path', workflow.critical_path.join(' → '));

@@ -25,6 +25,12 @@ const COLUMNS: readonly Column<Workflow>[] = [
   { title: 'FAILED', text: ({ step_counts: counts }) => String(counts.failed), align: 'right' },
   { title: 'TIME', text: ({ started_at, ended_at }) => between(started_at, ended_at) },
   { title: 'CREATED', text: ({ created_at }) => when(created_at) },
+  {
+    title: 'VERSION',
+    text: ({ definition }) => (definition == null ? '–' : String(definition.version)),
+    align: 'right',
+    wide: true,
+  },
   { title: 'NOTE', text: ({ rerun_of }) => (rerun_of === null ? '' : `rerun of ${rerun_of}`) },
 ];
 
@@ -33,6 +39,7 @@ const LISTING = { columns: COLUMNS, id: ({ id }: Workflow) => id, none: 'no work
 interface Flags {
   status?: string;
   name?: string;
+  definition?: string;
   limit: number;
 }
 
@@ -41,6 +48,7 @@ export function workflowLsCommand(): Command {
   const command = listCommand('ls', 'List submitted workflows, newest first')
     .option('-s, --status <STATUS>', `One of ${WORKFLOW_STATUSES.join(', ')}`, oneOfFlag(WORKFLOW_STATUSES))
     .option('--name <NAME>', 'With this name')
+    .option('--definition <NAME>', 'Runs of this stored workflow')
     .option('-n, --limit <NUMBER>', 'How many at most', countFlag(1, 1_000_000), 50);
   return command.action(async (flags: Flags) => {
     const output = outputOf(command);
@@ -52,13 +60,15 @@ export function workflowLsCommand(): Command {
 
 async function list(
   connection: Connection,
-  { status, name, limit }: Flags,
+  { status, name, definition, limit }: Flags,
 ): Promise<{ workflows: Workflow[]; more: boolean }> {
   const workflows: Workflow[] = [];
   let cursor: string | undefined;
   for (;;) {
     const size = Math.min(MAX_PAGE_SIZE, limit - workflows.length);
-    const page = await connection.json(routes.listWorkflows, { query: { status, name, limit: size, cursor } });
+    const page = await connection.json(routes.listWorkflows, {
+      query: { status, name, definition, limit: size, cursor },
+    });
     workflows.push(...page.items);
     if (page.next_cursor === null || workflows.length >= limit) return { workflows, more: page.next_cursor !== null };
     cursor = page.next_cursor;

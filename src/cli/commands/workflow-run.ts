@@ -5,6 +5,7 @@ import { note } from '../errors/report.ts';
 import { collectPairs } from '../flags/values.ts';
 import { followToEnd } from '../follow/show-workflow.ts';
 import { submittedWorkflow } from '../input/workflow.ts';
+import { workflowName } from '../input/workflow-name.ts';
 
 interface Flags {
   param?: Record<string, string>;
@@ -12,19 +13,24 @@ interface Flags {
   idempotencyKey?: string;
 }
 
-/** `workron workflow run FILE`: submits all its steps or none. */
+/** `workron workflow run FILE|NAME`: submits all its steps or none. */
 export function workflowRunCommand(): Command {
-  const command = clientCommand('run', 'Submit the workflow of a file and print its id')
-    .argument('<file>', 'YAML or JSON; - is standard input')
+  const command = clientCommand('run', 'Run the workflow of a file, or a stored one, and print its id')
+    .argument('<workflow>', 'A file (./etl.yaml, - is standard input), or a stored workflow (etl, etl@3)')
     .option('-p, --param <NAME=VALUE>', 'Value of a parameter; may be repeated', collectPairs)
     .option('-f, --follow', 'Show its steps until it has ended; exit with 0 if it is done, else with 1')
     .option('--idempotency-key <KEY>', 'Sending the same again with the same key submits nothing new');
   return command.action(async (path: string, flags: Flags) => {
-    const body = await submittedWorkflow(path, flags.param ?? {});
+    const named = workflowName(path);
+    const given = flags.param ?? {};
+    const body = 'file' in named ? await submittedWorkflow(path, given) : runOf(named, given);
     const headers = flags.idempotencyKey === undefined ? {} : { 'idempotency-key': flags.idempotencyKey };
     const connection = connect(command);
     const output = outputOf(command);
-    const workflow = await connection.json(routes.submitWorkflow, { body, headers });
+    const workflow =
+      'file' in named
+        ? await connection.json(routes.submitWorkflow, { body, headers })
+        : await connection.json(routes.runDefinition, { params: { name: named.definition }, body, headers });
     if (output.quiet) print(workflow.id);
     else if (!output.json && flags.follow) note(`workflow ${workflow.id}`);
     else if (!output.json) print(`submitted workflow ${workflow.id}`);
@@ -32,4 +38,9 @@ export function workflowRunCommand(): Command {
     if (output.json) printData(workflow, output.json);
     else if (!output.quiet && process.stdout.isTTY) note(`follow it: workron workflow get -f ${workflow.id}`);
   });
+}
+
+/** Text is read as the type of the parameter by the server. */
+function runOf({ version }: { version: number | null }, params: Record<string, string>): object {
+  return { params, ...(version === null ? {} : { version }) };
 }

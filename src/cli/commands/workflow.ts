@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { print } from '../client-command.ts';
 import { workflowCancelCommand, workflowRerunCommand, workflowRetryCommand } from './workflow-change.ts';
+import { workflowDefinitionsCommand, workflowRmCommand } from './workflow-definitions.ts';
 import { workflowGetCommand } from './workflow-get.ts';
 import { workflowLintCommand } from './workflow-lint.ts';
 import { workflowLsCommand } from './workflow-ls.ts';
@@ -9,7 +10,11 @@ import { workflowShowCommand } from './workflow-show.ts';
 
 /** `workron workflow …` */
 export function workflowCommand(): Command {
-  const command = new Command('workflow').alias('wf').description('Run, watch, check and draw workflows');
+  const command = new Command('workflow')
+    .aliases(['wf', 'workflows'])
+    .description('Run, watch, check and draw workflows');
+  command.addCommand(workflowDefinitionsCommand());
+  command.addCommand(workflowRmCommand());
   command.addCommand(workflowRunCommand());
   command.addCommand(workflowLsCommand());
   command.addCommand(workflowGetCommand());

@@ -5,6 +5,7 @@ import { CATCHUP_POLICIES, MAX_CAUGHT_UP } from '../../core/schedule/plan-ticks.
 import { OVERLAP_POLICIES } from '../../core/schedule/schedule.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { submittedWorkflow } from '../input/workflow.ts';
+import { workflowName } from '../input/workflow-name.ts';
 import { addWorkFlags } from './job.ts';
 import {
   collectList,
@@ -50,7 +51,10 @@ export function addScheduleFlags(command: Command): Command {
     .option('--for-each <KEY,…|none>', 'Once for each of these keys, as WORKRON_ITEM', orNone(collectList))
     .option('--owner <NAME|none>', 'Owner, for workron apply', orNone(String))
     .optionsGroup('What to run:')
-    .option('--workflow <FILE>', 'The workflow of this file, instead of a command')
+    .option(
+      '--workflow <FILE|NAME>',
+      'The workflow of a file (./etl.yaml) or a stored one (etl, etl@3), instead of a command',
+    )
     .option('--param <NAME=VALUE>', 'Value of a parameter of the workflow; may be repeated', collectPairs);
   return addWorkFlags(command);
 }
@@ -85,7 +89,7 @@ export async function scheduleFrom(command: Command, words: readonly string[]): 
   if (flags.workflow !== undefined && words.length > 0) {
     throw usageError('expected a command after --, or --workflow, not both');
   }
-  if (flags.workflow === undefined && flags.param !== undefined) throw usageError('--param goes with --workflow FILE');
+  if (flags.workflow === undefined && flags.param !== undefined) throw usageError('--param goes with --workflow');
   if (flags.workflow !== undefined && Object.keys(job).length > 0) {
     throw usageError(`a job has ${flagsOf(job)}, a workflow has none: its steps have such fields in the file`);
   }
@@ -103,8 +107,15 @@ export async function scheduleFrom(command: Command, words: readonly string[]): 
     owner: nullable(flags.owner),
     notify,
     job: Object.keys(job).length === 0 ? undefined : job,
-    workflow: flags.workflow === undefined ? undefined : await submittedWorkflow(flags.workflow, flags.param ?? {}),
+    ...(flags.workflow === undefined ? {} : await workflowFrom(flags.workflow, flags.param ?? {})),
   });
+}
+
+/** The workflow of a file, or a stored one that the server makes a workflow of. */
+async function workflowFrom(text: string, params: Record<string, string>): Promise<Record<string, unknown>> {
+  const named = workflowName(text);
+  if ('file' in named) return { workflow: await submittedWorkflow(text, params) };
+  return { definition: { name: named.definition, version: named.version ?? 'latest', params } };
 }
 
 function given(fields: Record<string, unknown>): Record<string, unknown> {

@@ -155,7 +155,8 @@ function recentText(schedule: ScheduleDetail): string {
   return ended === 0 ? '' : styled(doneFormat(schedule), `${done} of the last ${ended} runs are done`);
 }
 
-function runsText({ job, workflow }: Schedule): string {
+function runsText({ job, workflow, definition }: Schedule): string {
+  if (definition != null) return `workflow ${definition.name}@${definition.latest ? 'latest' : definition.version}`;
   if (workflow !== null) return `workflow ${oneLine(workflow.name)}, ${workflow.steps.length} steps`;
   return oneLine(job?.command ?? (job?.handler == null ? '' : `handler ${job.handler}`));
 }

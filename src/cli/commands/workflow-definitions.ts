@@ -1,0 +1,53 @@
+/** Stored workflow definitions: list and delete. `apply` stores them, `workflow run` and `show` take their names. */
+
+import type { Command } from 'commander';
+import { routes } from '../../api/routes.ts';
+import type { Definition, DefinitionPage } from '../../api/workflow/stored.ts';
+import { clientCommand, connect, listCommand, outputOf, print, printData } from '../client-command.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { reportError } from '../errors/report.ts';
+import { DEFINITION_COLUMNS } from '../output/definition.ts';
+import { listText } from '../output/list.ts';
+
+const LISTING = {
+  columns: DEFINITION_COLUMNS,
+  id: ({ name }: Definition) => name,
+  none: 'no stored workflows; workron apply FILE stores one',
+};
+
+/** `workron workflow definitions`: lists stored workflows by name. */
+export function workflowDefinitionsCommand(): Command {
+  const command = listCommand('definitions', 'List stored workflows in their latest versions').alias('defs');
+  return command.action(async () => {
+    const connection = connect(command);
+    const found: Definition[] = [];
+    let cursor: string | undefined;
+    do {
+      const page: DefinitionPage = await connection.json(routes.listDefinitions, { query: { limit: 200, cursor } });
+      found.push(...page.items);
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+    print(listText(found, LISTING, outputOf(command)));
+  });
+}
+
+/** `workron workflow rm NAME…`: all are tried; the first error decides the exit code. */
+export function workflowRmCommand(): Command {
+  const command = clientCommand('rm', 'Delete stored workflows that no schedule uses; their runs stay');
+  return command.argument('<name...>', 'Their names').action(async (names: string[]) => {
+    const connection = connect(command);
+    const { json, quiet } = outputOf(command);
+    const deleted: Definition[] = [];
+    for (const name of names) {
+      try {
+        deleted.push(await connection.json(routes.deleteDefinition, { params: { name } }));
+      } catch (error) {
+        if (!(error instanceof CliError)) throw error;
+        reportError(error, json);
+        process.exitCode ??= error.exitCode;
+      }
+    }
+    if (json) printData(deleted, json);
+    else for (const { name } of deleted) print(quiet ? name : `stored workflow ${name} is deleted`);
+  });
+}

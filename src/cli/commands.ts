@@ -29,6 +29,11 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...inGroup('Workflows:', [
     [['workflow', 'wf', 'workflows'], async () => (await import('./commands/workflow.ts')).workflowCommand()],
   ]),
+  ...inGroup('This command line:', [
+    [['open'], async () => (await import('./commands/open.ts')).openCommand()],
+    [['version'], async () => (await import('./commands/open.ts')).versionCommand()],
+    [['completion'], async () => (await import('./commands/completion.ts')).completionCommand()],
+  ]),
   ...inGroup('Look:', [
     [['status'], async () => (await import('./commands/status.ts')).statusCommand()],
     [['cluster'], async () => (await import('./commands/cluster.ts')).clusterCommand()],

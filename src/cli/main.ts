@@ -21,12 +21,26 @@ try {
   const problem = runtimeProblem(process.versions.node);
   if (problem !== undefined) throw new CliError(EXIT.failed, problem);
   args.push(...takeSecrets());
-  const program = await createProgram(args[0]);
-  await program.parseAsync(args.length === 0 ? ['help'] : args, { from: 'user' });
+  if (args[0] === '__complete') await printCandidates(args.slice(1));
+  else await runCommand();
 } catch (error) {
   const failure = failureOf(error, args);
   if (failure !== undefined) reportError(failure, asksForJson());
   process.exitCode = failure?.exitCode ?? EXIT.ok;
+}
+
+async function runCommand(): Promise<void> {
+  const program = await createProgram(args[0], args);
+  await program.parseAsync(args.length === 0 ? ['help'] : args, { from: 'user' });
+}
+
+/** For the completion of shells. */
+async function printCandidates(words: readonly string[]): Promise<void> {
+  const [{ complete }, { candidateLines }] = await Promise.all([
+    import('./complete/complete.ts'),
+    import('./complete/live-values.ts'),
+  ]);
+  process.stdout.write(candidateLines(await complete(words)));
 }
 
 function asksForJson(): boolean {

@@ -12,7 +12,7 @@ const VERSION_FLAGS = '-V, --version';
  * Parsing the program runs the command. Usage errors are thrown; nothing exits the process. If `name` is a command, only
  * that command is loaded; the version flag loads none. Anything else loads all commands, for help and suggestions.
  */
-export async function createProgram(name?: string): Promise<Command> {
+export async function createProgram(name?: string, args: readonly string[] = []): Promise<Command> {
   const program = new Command('workron')
     .description('Workron runs jobs: on this machine, on others, now or later, and never loses one.')
     .version(version, VERSION_FLAGS, 'Print the version');
@@ -20,6 +20,7 @@ export async function createProgram(name?: string): Promise<Command> {
   for (const { group, load } of wanted) program.addCommand((await load()).helpGroup(group));
   if (wanted === COMMANDS) await addHelp(program);
   prepare(program);
+  if (wanted === COMMANDS || args.includes('--help') || args.includes('-h')) await addExamples(program);
   return program;
 }
 
@@ -33,6 +34,17 @@ function wantedFor(name: string | undefined): readonly CommandEntry[] {
 async function addHelp(program: Command): Promise<void> {
   const { addHelpTopics } = await import('./commands/help.ts');
   addHelpTopics(program);
+}
+
+/** Loaded for help only. */
+async function addExamples(program: Command): Promise<void> {
+  const { EXAMPLES } = await import('./examples.ts');
+  const add = (command: Command, path: readonly string[]): void => {
+    const lines = EXAMPLES[path.join(' ')] ?? [];
+    if (lines.length > 0) command.addHelpText('after', `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`);
+    for (const child of command.commands) add(child, [...path, child.name()]);
+  };
+  add(program, []);
 }
 
 /** Settings that every command needs, at any depth. */

@@ -387,6 +387,17 @@ describe('command line', { concurrency: 2 }, () => {
     await ok('queues', 'rm', 'cli-mial');
   });
 
+  test('logs: of several jobs, each line has its id', async () => {
+    const ids = [await given('echo one; printf two'), await given('echo three')] as const;
+    for (const id of ids) await ended(id);
+    const width = Math.max(...ids.map((id) => id.length));
+    const [a, b] = ids.map((id) => id.padStart(width));
+    assert.equal(await ok('logs', ...ids), `${a} | one\n${a} | two\n${b} | three`);
+    const followed = (await ok('logs', '-f', ...ids)).split('\n').toSorted();
+    assert.deepEqual(followed, [`${a} | one`, `${a} | two`, `${b} | three`].toSorted());
+    assert.equal((await workron('logs', ids[0], '999999')).code, 3);
+  });
+
   test('jobs, cancel: take a typed filter, and show where it is wrong', async () => {
     const [first, second] = [
       await given('true', { queue: 'cli-typed', tags: ['eu'], delay: '1h' }),

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { clientCommand, connect, jobId } from '../client-command.ts';
+import type { Connection } from '../connection.ts';
 import { countFlag } from '../flags/values.ts';
 import { followLog, printLog } from '../follow/log.ts';
 import { withProgress } from '../follow/progress.ts';
@@ -11,10 +12,10 @@ interface LogOptions {
   raw?: boolean;
 }
 
-/** `workron logs ID`: prints the output, byte for byte; on a terminal, control characters are made visible. */
+/** `workron logs ID…`: prints the output, byte for byte; on a terminal, control characters are made visible. */
 export function logsCommand(): Command {
-  const command = clientCommand('logs', 'Print the output of a job', { ids: false })
-    .argument('<id>', 'Job id')
+  const command = clientCommand('logs', 'Print the output of jobs', { ids: false })
+    .argument('<id...>', 'Job ids; with several, each line begins with the id of its job')
     .option('-f, --follow', 'Go on until the job has ended')
     .option(
       '--attempt <NUMBER>',
@@ -23,10 +24,21 @@ export function logsCommand(): Command {
     )
     .option('--raw', 'Write the bytes to a terminal as they are, with all control characters')
     .option('--tail <LINES>', 'Only the last lines', countFlag(0, 1_000_000));
-  return command.action(async (text: string, options: LogOptions) => {
-    const request = { id: jobId(text), attempt: options.attempt, tail: options.tail, raw: options.raw };
+  return command.action(async (texts: string[], options: LogOptions) => {
+    const [id = '', ...others] = texts.map(jobId);
+    const request = { id, attempt: options.attempt, tail: options.tail, raw: options.raw };
     const connection = connect(command);
+    if (others.length > 0) return printTogether(connection, [id, ...others], options);
     if (!options.follow) return printLog(connection, request);
-    await withProgress(connection, request.id, (line) => followLog(connection, { ...request, line }));
+    await withProgress(connection, id, (line) => followLog(connection, { ...request, line }));
   });
+}
+
+/** One after the other; followed, as they come. */
+async function printTogether(connection: Connection, ids: readonly string[], options: LogOptions): Promise<void> {
+  const { follow, attempt, tail, raw } = options;
+  const width = Math.max(...ids.map((id) => id.length));
+  const request = (id: string) => ({ id, attempt, tail, raw, prefix: `${id.padStart(width)} | ` });
+  if (follow) await Promise.all(ids.map((id) => followLog(connection, request(id))));
+  else for (const id of ids) await printLog(connection, request(id));
 }

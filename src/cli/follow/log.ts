@@ -8,6 +8,7 @@ import type { Connection } from '../connection.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { note } from '../errors/report.ts';
+import { PrefixedLines } from '../output/prefixed-lines.ts';
 import type { StatusLine } from '../output/status-line.ts';
 import { TerminalText } from '../output/terminal-text.ts';
 import { Persistence } from './persist.ts';
@@ -27,6 +28,8 @@ interface LogRequest {
   /** True to write the bytes to a terminal as they are. */
   raw?: boolean | undefined;
   signal?: AbortSignal;
+  /** Put before each line, where several logs are printed together. */
+  prefix?: string;
   /** A line on the same terminal. */
   line?: StatusLine;
 }
@@ -126,11 +129,14 @@ class LogWriter {
   #held: Buffer = Buffer.alloc(0);
   #timer: NodeJS.Timeout | undefined;
   readonly #line: StatusLine | undefined;
+  /** `null` if lines have no prefix. */
+  readonly #lines: PrefixedLines | null;
   /** `null` if bytes are written as they are. */
   readonly #text: TerminalText | null;
 
-  constructor({ tail, raw, line }: LogRequest) {
+  constructor({ tail, raw, line, prefix }: LogRequest) {
     this.#tail = tail ?? null;
+    this.#lines = prefix === undefined ? null : new PrefixedLines(prefix);
     this.#line = line;
     this.#text = process.stdout.isTTY && !raw ? new TerminalText() : null;
   }
@@ -155,12 +161,14 @@ class LogWriter {
   async end(): Promise<void> {
     await this.flush();
     const rest = this.#text?.end() ?? '';
-    if (rest !== '') await write(rest);
+    if (this.#lines !== null) await write(this.#lines.push(rest) + this.#lines.end());
+    else if (rest !== '') await write(rest);
   }
 
   async #print(data: string | Uint8Array): Promise<void> {
     this.#line?.makeRoom(data.at(-1) === '\n' || data.at(-1) === NEWLINE);
-    await write(this.#text === null ? data : this.#text.push(data));
+    const shown = this.#text === null ? data : this.#text.push(data);
+    await write(this.#lines === null ? shown : this.#lines.push(shown));
   }
 }
 

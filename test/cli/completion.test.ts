@@ -1,0 +1,95 @@
+/** Completion in shells, and the examples in help texts. */
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Command } from 'commander';
+import { EXAMPLES } from '../../src/cli/examples.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import { callWorkron, plainEnvironment } from '../kit/command-line.ts';
+import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
+
+const stack = new AsyncDisposableStack();
+let server: WorkronProcess;
+
+before(async () => {
+  const folder = stack.use(await temporaryFolder()).path;
+  const args = ['up', '--port', '0', '--db-url', join(folder, 'jobs.db'), '--log-level', 'warn'];
+  server = stack.use(await startWorkron({ args }));
+  await api(server.url, '/schedules', { name: 'nightly', cron: '@daily', job: { command: 'true' } });
+  await api(server.url, '/jobs', { command: 'true', queue: 'mail', delay: '1h' });
+});
+after(() => stack.disposeAsync());
+
+async function completed(...words: string[]): Promise<string[]> {
+  const { code, stdout } = await callWorkron(['__complete', ...words], { env: { WORKRON_URL: server.url } });
+  assert.equal(code, 0);
+  return stdout.split('\n').flatMap((line) => line.split('\t')[0] || []);
+}
+
+test('completion: commands, flags, values of flags, and what is on the server', async () => {
+  assert.deepEqual(await completed('jo'), ['jobs', 'job']);
+  assert.deepEqual(await completed('workflow', 're'), ['retry', 'rerun']);
+  assert.deepEqual(await completed('jobs', '--statu'), ['--status']);
+  assert.deepEqual(await completed('jobs', '--status', 'f'), ['failed']);
+  assert.deepEqual(await completed('jobs', '-o', ''), ['table', 'wide', 'json', 'yaml']);
+  assert.deepEqual(await completed('jobs', '--queue', ''), ['mail']);
+  assert.deepEqual(await completed('schedule', 'show', 'n'), ['nightly']);
+  assert.deepEqual(await completed('logs', ''), ['1']);
+  assert.deepEqual(await completed('run', '--', ''), []);
+  assert.deepEqual(await completed('nonsense', ''), []);
+  const { stdout } = await callWorkron(['__complete', 'logs', '--url', server.url, '']);
+  assert.equal(stdout, '1\tscheduled true\n');
+  const nobody = await callWorkron(['__complete', 'logs', ''], { env: { WORKRON_URL: 'http://127.0.0.1:59' } });
+  assert.deepEqual([nobody.code, nobody.stdout, nobody.stderr], [0, '', '']);
+});
+
+test('completion: bash completes with the script', () => {
+  const bin = join(import.meta.dirname, '..', '..', 'bin');
+  const script = `source <(workron completion bash); COMP_WORDS=(workron schedule show nigh); COMP_CWORD=3; _workron; echo "\${COMPREPLY[@]}"`;
+  const env = plainEnvironment({ WORKRON_URL: server.url, PATH: `${bin}:${process.env['PATH']}` });
+  const { stdout, stderr } = spawnSync('bash', ['-c', script], { env, encoding: 'utf8' });
+  assert.deepEqual([stdout, stderr], ['nightly\n', '']);
+});
+
+test('help: every command has at least two examples that the command line takes', async () => {
+  const program = await createProgram();
+  const paths: string[] = [];
+  const visit = (command: Command, path: string[]): void => {
+    if (path.length > 0) paths.push(path.join(' '));
+    command.action(() => undefined);
+    for (const child of command.commands) visit(child, [...path, child.name()]);
+  };
+  visit(program, []);
+  assert.deepEqual(Object.keys(EXAMPLES).toSorted(), paths.toSorted());
+  for (const [path, lines] of Object.entries(EXAMPLES)) {
+    assert.ok(lines.length >= 2, path);
+    for (const line of lines) {
+      const own = /(?:^|[(|] ?)(workron .*?)\)?(?: > .*)?$/.exec(line)?.[1] ?? '';
+      const { stdout } = spawnSync('sh', ['-c', `set -- ${own.replace(/^workron /, '')}; printf '%s\\n' "$@"`], {
+        encoding: 'utf8',
+      });
+      const args = stdout.trimEnd().split('\n');
+      assert.ok(args.join(' ').startsWith(path.replace('workflow definitions', 'workflow')), `${path}: ${line}`);
+      if (args.includes('--help')) continue;
+      const called = await createProgram();
+      visit(called, []);
+      await assert.doesNotReject(called.parseAsync(args, { from: 'user' }), line);
+    }
+  }
+});
+
+test('help: the flags of a command come before those that all have, and its examples last', async () => {
+  const { stdout } = await callWorkron(['logs', '--help']);
+  const [own, output, connection, examples] = ['--follow', '--output', '--url', 'Examples:'].map((text) =>
+    stdout.indexOf(text),
+  );
+  assert.ok(own! > 0 && own! < output! && output! < connection! && connection! < examples!, stdout);
+});
+
+test('version, open: print versions, and the address of the dashboard', async () => {
+  assert.match((await callWorkron(['version'])).stdout, /^workron \d+\.\d+\.\d+, Node \d+/);
+  const opened = await callWorkron(['open', '12'], { env: { WORKRON_URL: 'http://127.0.0.1:59' } });
+  assert.deepEqual([opened.code, opened.stdout], [0, 'http://127.0.0.1:59/ui/jobs/12\n']);
+});

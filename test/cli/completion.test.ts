@@ -66,7 +66,7 @@ test('help: every command has at least two examples that the command line takes'
   for (const [path, lines] of Object.entries(EXAMPLES)) {
     assert.ok(lines.length >= 2, path);
     for (const line of lines) {
-      const own = /(?:^|[(|] ?)(workron .*?)\)?(?: > .*)?$/.exec(line)?.[1] ?? '';
+      const own = /(?:^|[(|] ?)(workron .*?)\)?(?:" http.*)?(?: [<>] .*)?$/.exec(line)?.[1] ?? '';
       const { stdout } = spawnSync('sh', ['-c', `set -- ${own.replace(/^workron /, '')}; printf '%s\\n' "$@"`], {
         encoding: 'utf8',
       });

@@ -24,6 +24,100 @@ export function plantIn(text: string, { file, from, to }: Edit): string {
 
 export const MUTANTS: Mutant[] = [
   {
+    name: 'status is well while jobs wait and no worker is online',
+    edits: [{ file: 'src/cli/commands/status.ts', from: ' && unserved(status) === null', to: '' }],
+    tests: ['test/cli/operate.test.ts'],
+  },
+  {
+    name: 'a queue with unfinished jobs can be deleted',
+    edits: [
+      {
+        file: 'src/store/memory/cluster/queues.ts',
+        from: 'return blocked + scheduled + pending + running === 0 &&',
+        to: 'return blocked + scheduled + pending + running >= 0 &&',
+      },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'the history of a job shows claims that were given back as started',
+    edits: [{ file: 'src/core/history.ts', from: "if (attempt.outcome !== 'returned') {", to: '{' }],
+    tests: ['test/http/history.test.ts', 'test/core/history.test.ts'],
+  },
+  {
+    name: 'the history of a job does not say that it was asked to stop',
+    edits: [
+      { file: 'src/core/history.ts', from: 'if (job.cancelRequestedAt !== null) {', to: 'if (job.attempt < 0) {' },
+    ],
+    tests: ['test/http/history.test.ts'],
+  },
+  {
+    name: 'a process whose duties have died goes on',
+    edits: [{ file: 'src/cli/serve.ts', from: '    shutdown.begin();\n', to: '' }],
+    tests: ['test/library/health.test.ts'],
+  },
+  {
+    name: 'duties that die are told to nobody',
+    edits: [{ file: 'src/library/workron.ts', from: 'this.#onError?.(', to: '((_: Error) => undefined)(' }],
+    tests: ['test/library/health.test.ts'],
+  },
+  {
+    name: 'a search for a unique key finds all jobs',
+    edits: [
+      {
+        file: 'src/store/memory/reads/reading.ts',
+        from: '  if (filter.uniqueKey !== undefined && filter.uniqueKey !== entry.uniqueKey) return false;\n',
+        to: '',
+      },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a manual retry takes a unique key from the job that holds it',
+    edits: [
+      {
+        file: 'src/store/memory/jobs/apply-changes.ts',
+        from: '    throw keyHeldByOther(entry.id, entry.uniqueKey, holder.jobId);',
+        to: '    keyHeldByOther(entry.id, entry.uniqueKey, holder.jobId);',
+      },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'an undrained worker claims nothing',
+    edits: [{ file: 'src/worker/worker.ts', from: '} while (!this.#drain.isOn);', to: '} while (false);' }],
+    tests: ['test/worker/drain.test.ts'],
+  },
+  {
+    name: 'a worker that its process stops can be undrained',
+    edits: [
+      {
+        file: 'src/worker/claim/drain.ts',
+        from: 'if (this.#isLeaving || drain === this.isOn)',
+        to: 'if (drain === this.isOn)',
+      },
+    ],
+    tests: ['test/worker/drain.test.ts'],
+  },
+  {
+    name: 'an offline worker that was undrained drains when it comes back',
+    edits: [
+      { file: 'src/store/sqlite/sql/workers.ts', from: ", profile = json_remove(profile, '$.draining')", to: '' },
+    ],
+    tests: ['test/store/sqlite/contract.test.ts'],
+  },
+  {
+    name: 'a command does not get its input',
+    edits: [
+      {
+        file: 'src/worker/command/standard-input.ts',
+        from: 'return `exec <${shellQuoted(file)}; ${command}`;',
+        to: 'return command;',
+      },
+    ],
+    tests: ['test/cli/jobs.test.ts'],
+  },
+  {
     name: 'a limit lets one job too many start',
     edits: [{ file: 'src/core/meter.ts', from: 'return running < most ?', to: 'return running <= most ?' }],
     tests: ['test/store/memory/contract.test.ts'],

@@ -11,7 +11,11 @@ import { systemClock } from '../../src/ops/clock.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
 import type { Store } from '../../src/store/store.ts';
 
-const WITHOUT_DUTIES = 'data:text/javascript,delete globalThis.DisposableStack';
+/** Duties hold what they have to dispose of in a `Disposables`; on memory, nobody else does. */
+const WITHOUT_DUTIES = `data:text/javascript,${encodeURIComponent(
+  `import { Disposables } from '${import.meta.resolve('../../src/ops/disposables.ts')}';
+  Disposables.prototype.use = () => { throw new Error('no duties here'); };`,
+)}`;
 
 test('health: duties that die are told to onError, to health() and to the mounted API; jobs still run', async () => {
   const store: Store = {
@@ -43,12 +47,7 @@ test('health: a process whose duties die shuts down and exits with 1', async () 
   assert.equal(code, 1);
 });
 
-test('health: open refuses a runtime on which the duties could not run', async () => {
-  const own = Object.getOwnPropertyDescriptor(globalThis, 'DisposableStack') as PropertyDescriptor;
-  Reflect.deleteProperty(globalThis, 'DisposableStack');
-  try {
-    await assert.rejects(open('memory:'), { code: 'bad_request', message: /Workron needs Node 24\.7 or newer/ });
-  } finally {
-    Object.defineProperty(globalThis, 'DisposableStack', own);
-  }
+test('health: open refuses a runtime on which the duties could not run', async (t) => {
+  t.mock.property(process, 'versions', { ...process.versions, node: '22.19.0' });
+  await assert.rejects(open('memory:'), { code: 'bad_request', message: /Workron needs Node 22\.20, 24\.7 or newer/ });
 });

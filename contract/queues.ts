@@ -113,7 +113,16 @@ export function exerciseQueues(open: OpenStore): void {
     await succeed(store, await claimOne(store));
     await claimOne(store);
 
-    const none = { paused: false, pausedAt: null, maxRunning: null, blocked: 0, scheduled: 0, pending: 0, running: 0 };
+    const none = {
+      paused: false,
+      pausedAt: null,
+      maxRunning: null,
+      rate: null,
+      blocked: 0,
+      scheduled: 0,
+      pending: 0,
+      running: 0,
+    };
     const [Busy, busy, idle, ...others] = await store.queues(forever);
     assert.deepEqual(others, []);
     assert.deepEqual(Busy, {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { NewJob } from '../src/core/job.ts';
 import type { Rate } from '../src/core/meter.ts';
 import type { Store } from '../src/store/store.ts';
-import { aJob } from './kit/builders.ts';
+import { aJob, anOffer } from './kit/builders.ts';
 import { nextHint } from './kit/hints.ts';
 import {
   beat,
@@ -124,6 +124,54 @@ export function exerciseRates(open: OpenStore): void {
     assert.equal(await started(store, id), 0);
     await advance(1_001);
     assert.equal(await started(store, id), 2);
+  });
+
+  test('rates: the rate of a queue counts for all of its jobs', async ({ store, advance }) => {
+    const { id } = await register(store, { leaseMs: 3_600_000, handlers: ['h'] });
+    const rate = { limit: 2, perMs: 10_000, burst: 1 };
+    const state = await store.setQueue('mail', { rate }, forever);
+    assert.deepEqual([state.rate, state.maxRunning, state.paused], [rate, null, false]);
+    const mail = Array.from({ length: 6 }, () => aJob({ queue: 'mail' }));
+    await submit(store, [...mail, aJob({ name: 'other' }), ...jobsAt(aRate({ limit: 9 }), 1, { queue: 'mail' })]);
+    const first = await claim(store, id);
+    assert.deepEqual(
+      first.map(({ queue }) => queue),
+      ['mail', 'mail', 'mail', 'default'],
+    );
+    assert.equal(await started(store, id), 0);
+    await report(store, { job: first[0], workerId: id } as Lease, { type: 'returned' });
+    assert.deepEqual(ids(await claim(store, id)), [first[0]?.id]);
+    const { nextDueAt } = await store.promote(10, forever);
+    const now = await store.now(forever);
+    assert.ok(nextDueAt !== null && nextDueAt > now && nextDueAt <= now + 15_000);
+    await advance(14_000);
+    assert.equal(await started(store, id), 0);
+    await advance(1_001);
+    const work = nextHint(store, 'work');
+    assert.equal((await store.promote(10, forever)).nextDueAt, null);
+    await work;
+    assert.equal(await started(store, id), 3);
+    await store.setQueue('mail', { maxRunning: 100 }, forever);
+    assert.equal(await started(store, id), 0);
+    await store.setQueue('mail', { rate: null }, forever);
+    assert.equal(await started(store, id), 1);
+  });
+
+  test('rates: jobs of a queue with a rate are not prefetched, and do not stop others at a full rate', async ({
+    store,
+  }) => {
+    const { id } = await register(store, { leaseMs: 3_600_000, handlers: ['h'] });
+    await store.setQueue('mail', { rate: { limit: 1, perMs: 10_000, burst: 0 } }, forever);
+    const job = aJob({ command: null, handler: 'h' });
+    await submit(store, [
+      { ...job, queue: 'mail' },
+      { ...job, queue: 'mail' },
+    ]);
+    const offer = anOffer({ handlers: ['h'] });
+    assert.deepEqual(await claim(store, id, { prefetch: true, offer }), []);
+    assert.equal((await claim(store, id, { offer })).length, 1);
+    const other = await submitOne(store, job);
+    assert.deepEqual(ids(await claim(store, id, { prefetch: true, offer })), [other.id]);
   });
 
   test('rates: a key is listed while it is in use, closed or waited for', async ({ store, advance }) => {

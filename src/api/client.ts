@@ -26,7 +26,7 @@ import type { Attempt, Job, JobDetail, JobPage, SubmittedJob } from './job.ts';
 import type { JobEditInput } from './job-edit.ts';
 import type { JobSubmissionInput } from './job-submission.ts';
 import type { BulkAnswer, BulkRequestInput, Operation } from './operation.ts';
-import type { Queue, QueueEdit } from './queue.ts';
+import type { Queue, QueueEditInput } from './queue.ts';
 import { routes } from './routes.ts';
 import type {
   BackfillRequestInput,
@@ -256,7 +256,7 @@ export class Client {
     return (await this.#http.json(routes.listQueues, options)).items;
   }
 
-  setQueue(name: string, edit: QueueEdit, options: CallOptions = {}): Promise<Queue> {
+  setQueue(name: string, edit: QueueEditInput, options: CallOptions = {}): Promise<Queue> {
     return this.#http.json(routes.editQueue, { params: { name }, body: edit, ...options });
   }
 

@@ -19,7 +19,7 @@ import type { JobListQuery } from './job-filter.ts';
 import type { JobSubmissionInput } from './job-submission.ts';
 import type { BulkAnswer, BulkRequestInput, Operation } from './operation.ts';
 import type { LogPosition, LogQuery, LogUploadQuery, OutputAnswer } from './output.ts';
-import type { Queue, QueueEdit, QueueList } from './queue.ts';
+import type { Queue, QueueEditInput, QueueList } from './queue.ts';
 import type { Gone, Left, Registered, Registration } from './registration.ts';
 import type { ReportAnswer, ReportRequest } from './report.ts';
 import { route } from './route.ts';
@@ -160,7 +160,7 @@ export const routes = {
 
   readOperation: route('GET', '/operations/:id', 'read').of<{ reply: Operation }>(),
   listQueues: route('GET', '/queues', 'read').of<{ reply: Out<typeof QueueList> }>(),
-  editQueue: route('PATCH', '/queues/:name', 'operate').of<{ body: QueueEdit; reply: Queue }>(),
+  editQueue: route('PATCH', '/queues/:name', 'operate').of<{ body: QueueEditInput; reply: Queue }>(),
   deleteQueue: route('DELETE', '/queues/:name', 'operate').of<{ reply: Empty }>(),
   listWorkers: route('GET', '/workers', 'read').of<{
     query: In<typeof WorkerListQuery>;

@@ -64,11 +64,28 @@ export function metersOf({ limits, rates }: Metered): Meter[] {
   return meters.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
+/** The rate of a queue, which counts for all of its jobs. */
+export function queueMeter(queue: string, rate: Omit<Rate, 'key'>): Meter & { windowMs: number } {
+  return { ...meterOfRate({ key: queue, ...rate }), name: queueMeterName(queue) };
+}
+
+export function queueMeterName(queue: string): string {
+  return `queue:${queue}`;
+}
+
+/** How many more attempts may start now, and when the next one may if that is none. */
+export function roomOf(meter: Meter, use: MeterUse, now: number): { left: number; opensAt: number | null } {
+  const full = fullMeter([meter], () => use, now);
+  if (full !== undefined) return { left: 0, opensAt: full.opensAt };
+  const recent = use.starts.filter((at) => at > now - (meter.windowMs ?? 0));
+  return { left: meter.most - recent.length, opensAt: null };
+}
+
 /**
  * A burst is what was not used before: so many more may start at once, and the window is longer by as much. In a window of
  * `perMs` at most `limit + burst` start, as the longer window allows no more.
  */
-function meterOfRate({ key, limit, perMs, burst }: Rate): Meter {
+function meterOfRate({ key, limit, perMs, burst }: Rate): Meter & { windowMs: number } {
   const most = limit + burst;
   return { name: rateName(key), most, windowMs: Math.ceil((perMs * most) / limit) };
 }

@@ -63,6 +63,7 @@ export const TWINS = {
     nextOpening: 'When the next rate allows a start.',
     parkedToSkip: 'Jobs that do not wait for their full limit.',
     limits: 'One limit or all that are set, used or waited for.',
+    queueHasPending: 'Tells whether a queue has pending jobs.',
     setLimit: 'Sets the limit of a key for all jobs.',
     rates: 'One rate or all that are used, closed or waited for.',
     closeRate: 'Closes a rate until an instant.',

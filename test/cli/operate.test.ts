@@ -131,6 +131,16 @@ describe('command line', { concurrency: 2 }, () => {
     assert.equal((await workron('submit', '--rate', 'x=1', '--', 'true')).code, 2);
   });
 
+  test('queues set: sets and removes a rate', async () => {
+    const { workron } = shared;
+    const set = await workron('queues', 'set', 'rated', '--rate', '100/1m', '--burst', '20');
+    assert.equal(set.stdout, 'queue rated is open, no limit, at most 100/1m+20 start\n');
+    assert.match((await workron('queues')).stdout, /rated +open +0 +– +100\/1m\+20/);
+    assert.equal((await workron('queues', 'set', 'rated', '--rate', 'none')).stdout, 'queue rated is open, no limit\n');
+    assert.equal((await workron('queues', 'set', 'rated', '--burst', '1')).code, 2);
+    assert.equal((await workron('queues', 'rm', 'rated')).code, 0);
+  });
+
   test('queues rm: deletes a queue made by a typing error, and refuses one with jobs', async () => {
     const { workron } = shared;
     await workron('queues', 'pause', 'nosuch2');
@@ -161,7 +171,7 @@ describe('command line', { concurrency: 2 }, () => {
     assert.deepEqual([paused.code, paused.stdout], [0, 'queue mail is paused, no limit\n']);
     const id = await given(shared, 'true', { queue: 'mail' });
     assert.match((await workron('why', id)).stdout, /paused/);
-    assert.match((await workron('queues')).stdout, /^mail +paused +0 +– +1 +0 +0 /m);
+    assert.match((await workron('queues')).stdout, /^mail +paused +0 +– +– +1 +0 +0 /m);
     const set = await workron('queue', 'set', 'mail', '--max-running', '2', '--json');
     assert.equal((JSON.parse(set.stdout) as { max_running: number }).max_running, 2);
     assert.equal((await workron('queues', 'resume', 'mail')).stdout, 'queue mail is open, at most 2 at once\n');

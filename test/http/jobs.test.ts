@@ -392,7 +392,17 @@ test('queues: pause, resume, limit', async () => {
   assert.deepEqual([body.items[0].name, body.items[0].pending], ['mail/übung', 1]);
   const resumed = await server.call('PATCH', path, { paused: false, max_running: null });
   assert.deepEqual([resumed.body.paused, resumed.body.max_running], [false, null]);
-  for (const bad of [{}, { paused: 'yes' }, { max_running: -1 }, { pausd: true }]) {
+  const rated = await server.call('PATCH', path, { rate: { limit: 100, per: '1m', burst: 20 } });
+  assert.deepEqual(rated.body.rate, { limit: 100, per: 60_000, burst: 20 });
+  assert.equal((await server.call('PATCH', path, { rate: null })).body.rate, null);
+  for (const bad of [
+    {},
+    { paused: 'yes' },
+    { max_running: -1 },
+    { pausd: true },
+    { rate: { limit: 0, per: '1s' } },
+    { rate: { limit: 1 } },
+  ]) {
     assert.equal((await server.call('PATCH', path, bad)).status, 400, JSON.stringify(bad));
   }
   assert.equal((await server.call('PATCH', `/queues/${'q'.repeat(200)}`, { paused: true })).status, 400);

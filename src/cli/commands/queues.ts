@@ -1,12 +1,13 @@
 import { Argument, type Command } from 'commander';
 import type { Queue } from '../../api/queue.ts';
 import { routes } from '../../api/routes.ts';
+import { formatDuration } from '../../core/duration.ts';
 import { didYouMean } from '../../core/suggest.ts';
 import { clientCommand, connect, listCommand, outputOf, print, printData, refuseExtra } from '../client-command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { note, reportError } from '../errors/report.ts';
 import { quote } from '../flags/job.ts';
-import { limitFlag } from '../flags/values.ts';
+import { countFlag, limitFlag, rateOrNone } from '../flags/values.ts';
 import { listText } from '../output/list.ts';
 import { oneLine } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
@@ -21,6 +22,7 @@ const COLUMNS: readonly Column<Queue>[] = [
   },
   { title: 'RUNNING', text: (queue) => String(queue.running), align: 'right' },
   { title: 'LIMIT', text: (queue) => String(queue.max_running ?? '–'), align: 'right' },
+  { title: 'RATE', text: ({ rate }) => (rate === null ? '–' : rateText(rate)), align: 'right' },
   { title: 'PENDING', text: (queue) => String(queue.pending), align: 'right' },
   { title: 'SCHEDULED', text: (queue) => String(queue.scheduled), align: 'right' },
   { title: 'BLOCKED', text: (queue) => String(queue.blocked), align: 'right' },
@@ -39,18 +41,30 @@ export function queuesCommand(): Command {
   });
   command.addCommand(changeCommand('pause', 'Start no more jobs of these queues', () => ({ paused: true })));
   command.addCommand(changeCommand('resume', 'Start jobs of these queues again', () => ({ paused: false })));
-  const set = changeCommand('set', 'Change the limit of these queues', (options) => {
-    if (options.maxRunning === undefined)
-      throw usageError('expected --max-running', 'workron queues set mail --max-running 4');
-    return { max_running: options.maxRunning === 'none' ? null : options.maxRunning };
+  const set = changeCommand('set', 'Change the limits of these queues', ({ maxRunning, rate, burst }) => {
+    if (maxRunning === undefined && rate === undefined)
+      throw usageError('expected --max-running or --rate', 'workron queues set mail --max-running 4');
+    if (burst !== undefined && (rate === undefined || rate === 'none'))
+      throw usageError('--burst needs --rate LIMIT/PER', 'workron queues set mail --rate 100/1m --burst 20');
+    return {
+      ...(maxRunning !== undefined && { max_running: maxRunning === 'none' ? null : maxRunning }),
+      ...(rate !== undefined && { rate: rate === 'none' ? null : { ...rate, ...(burst !== undefined && { burst }) } }),
+    };
   });
   command.addCommand(rmCommand());
-  command.addCommand(set.option('--max-running <NUMBER|none>', 'Maximum running jobs, over all workers', limitFlag));
+  command.addCommand(
+    set
+      .option('--max-running <NUMBER|none>', 'Maximum running jobs, over all workers', limitFlag)
+      .option('--rate <LIMIT/PER|none>', 'So many starts in a while, over all workers: 100/1m', rateOrNone)
+      .option('--burst <NUMBER>', 'So many more starts after a time with fewer', countFlag(0, 100_000)),
+  );
   return command;
 }
 
 interface ChangeOptions {
   maxRunning?: number | 'none';
+  rate?: ReturnType<typeof rateOrNone>;
+  burst?: number;
 }
 
 function changeCommand(name: string, summary: string, body: (options: ChangeOptions) => object): Command {
@@ -99,7 +113,13 @@ function rmCommand(): Command {
   });
 }
 
+function rateText({ limit, per, burst }: NonNullable<Queue['rate']>): string {
+  return `${limit}/${formatDuration(per)}${burst === 0 ? '' : `+${burst}`}`;
+}
+
 function describe(queue: Queue): string {
   const limit = queue.max_running === null ? 'no limit' : `at most ${queue.max_running} at once`;
-  return `queue ${queue.name} is ${queue.paused ? 'paused' : 'open'}, ${limit}`;
+  const { rate } = queue;
+  const starts = rate === null ? '' : `, at most ${rateText(rate)} start`;
+  return `queue ${queue.name} is ${queue.paused ? 'paused' : 'open'}, ${limit}${starts}`;
 }

@@ -145,6 +145,10 @@ function rateFlag(text: string): Omit<RateFlag, 'key'> {
   return { limit: Number(match[1]), per: durationFlag(match[2] as string), ...burst };
 }
 
+export function rateOrNone(text: string): Omit<RateFlag, 'key'> | 'none' {
+  return text === 'none' ? text : rateFlag(text);
+}
+
 export interface LimitFlag {
   key: string;
   max: number;

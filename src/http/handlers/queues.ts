@@ -1,6 +1,6 @@
 import { decode } from '../../api/decode.ts';
 import { queueName } from '../../api/job-submission.ts';
-import { Queue, QueueEdit, QueueList, queueToWire } from '../../api/queue.ts';
+import { Queue, QueueEdit, QueueList, queueRateFrom, queueToWire } from '../../api/queue.ts';
 import { routes } from '../../api/routes.ts';
 import { noFields } from '../../api/schemas.ts';
 import { handler } from '../handler.ts';
@@ -24,7 +24,7 @@ export const queueHandlers = {
   }),
 
   editQueue: handler(routes.editQueue, {
-    summary: 'Pause or resume a queue, or limit how many of its jobs run at once',
+    summary: 'Pause or resume a queue, or limit how many of its jobs run at once or start in a while',
     body: QueueEdit,
     replies: { 200: Queue },
     async handle({ scheduler, params, body, signal }) {
@@ -32,6 +32,7 @@ export const queueHandlers = {
       const settings = {
         ...(body.paused !== undefined && { paused: body.paused }),
         ...(body.max_running !== undefined && { maxRunning: body.max_running }),
+        ...(body.rate !== undefined && { rate: queueRateFrom(body.rate) }),
       };
       return { status: 200, json: queueToWire(await scheduler.setQueue(name, settings, signal)) };
     },

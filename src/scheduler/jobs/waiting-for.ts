@@ -51,7 +51,7 @@ async function pendingFor(context: SchedulerContext, job: Job, signal: AbortSign
   if (queue !== undefined && queue.maxRunning !== null && queue.running >= queue.maxRunning) {
     return `a place in queue ${job.queue}: ${queue.running} of ${queue.maxRunning} run (max_running)`;
   }
-  const full = await fullMeterOf(context, job, signal);
+  const full = await fullMeterOf(context, { job, queueRate: queue?.rate ?? null }, signal);
   if (full !== null) return full;
   const outlooks = await store.outlook(job.id, signal);
   const inTheWay = capacityFor(job, { outlooks, workers });

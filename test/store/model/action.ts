@@ -87,7 +87,13 @@ export type Action =
   | { type: 'stale'; changes: number[] }
   | { type: 'edit'; job: number; priority: number | null; queue: string | null; runIn: number | null }
   | { type: 'promote'; limit: number }
-  | { type: 'queue'; queue: string; paused: boolean | null; maxRunning: number | null | undefined }
+  | {
+      type: 'queue';
+      queue: string;
+      paused: boolean | null;
+      maxRunning: number | null | undefined;
+      rate: number | null | undefined;
+    }
   | { type: 'drain'; worker: number }
   | { type: 'undrain'; worker: number }
   | { type: 'leave'; worker: number }
@@ -269,6 +275,7 @@ export const action: fc.Arbitrary<Action> = fc.oneof(
       queue,
       paused: fc.constantFrom(null, false, false, true),
       maxRunning: fc.constantFrom(undefined, null, null, 0, 1, 2),
+      rate: fc.constantFrom(undefined, undefined, null, null, 1, 2),
     }),
   },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('drain'), worker: pick }) },

@@ -165,8 +165,12 @@ export async function perform(world: World, action: Action): Promise<unknown> {
     case 'promote':
       return store.promote(action.limit, forever);
     case 'queue': {
-      const { queue, paused, maxRunning } = action;
-      const settings = { ...(paused === null ? {} : { paused }), ...(maxRunning === undefined ? {} : { maxRunning }) };
+      const { queue, paused, maxRunning, rate } = action;
+      const settings = {
+        ...(paused === null ? {} : { paused }),
+        ...(maxRunning === undefined ? {} : { maxRunning }),
+        ...(rate === undefined ? {} : { rate: rate === null ? null : { limit: rate, perMs: RATE_MS, burst: 0 } }),
+      };
       return store.setQueue(queue, settings, forever);
     }
     case 'drain':

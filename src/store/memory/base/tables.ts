@@ -9,6 +9,7 @@ import { isTerminal, type Job } from '../../../core/job.ts';
 import { isLeaseOver } from '../../../core/lease.ts';
 import type { Notification } from '../../../core/notice.ts';
 import type { Operation } from '../../../core/operation.ts';
+import type { QueueSettings } from '../../../core/queue.ts';
 import type { StoredSecret } from '../../../core/secret.ts';
 import type { Session } from '../../../core/session.ts';
 import type { StatRow } from '../../../core/stats.ts';
@@ -88,6 +89,7 @@ export interface Worker {
 interface QueueRow {
   pausedAt: number | null;
   maxRunning: number | null;
+  rate: QueueSettings['rate'];
 }
 
 export interface UniqueKey {

@@ -7,10 +7,11 @@ export function queues(tables: Tables): QueueState[] {
 }
 
 export function setQueue(tables: Tables, name: string, settings: Partial<QueueSettings>): QueueState {
-  const row = tables.queues.get(name) ?? { pausedAt: null, maxRunning: null };
+  const row = tables.queues.get(name) ?? { pausedAt: null, maxRunning: null, rate: null };
   if (settings.paused === false) row.pausedAt = null;
   if (settings.paused === true) row.pausedAt ??= tables.clock.now();
   if (settings.maxRunning !== undefined) row.maxRunning = settings.maxRunning;
+  if (settings.rate !== undefined) row.rate = settings.rate === null ? null : { ...settings.rate };
   tables.queues.set(name, row);
   tables.changes.madeWork();
   return stateOf(tables, name);
@@ -22,12 +23,13 @@ export function deleteQueue(tables: Tables, name: string): boolean {
 }
 
 function stateOf(tables: Tables, name: string): QueueState {
-  const row = tables.queues.get(name) ?? { pausedAt: null, maxRunning: null };
+  const row = tables.queues.get(name) ?? { pausedAt: null, maxRunning: null, rate: null };
   return {
     name,
     paused: row.pausedAt !== null,
     pausedAt: row.pausedAt,
     maxRunning: row.maxRunning,
+    rate: row.rate === null ? null : { ...row.rate },
     ...tables.live.counts(name),
     oldestPendingAt: oldestPendingAt(tables, name),
   };

@@ -11,7 +11,7 @@ import { isAhead, type LaneLine } from '../base/live.ts';
 import { change, isSilent, mayClaim, type Tables } from '../base/tables.ts';
 import { runContextOf } from '../graph/run-context.ts';
 import { stepStarted } from '../graph/workflow-row.ts';
-import { noteStart, useOf } from './meters.ts';
+import { noteStart, queueRoom, useOf } from './meters.ts';
 import { dropKey } from './unique.ts';
 
 export function claim(tables: Tables, request: ClaimRequest): ClaimedJob[] {
@@ -131,7 +131,10 @@ class Places {
     const row = this.#tables.queues.get(queue);
     if (row === undefined) return Infinity;
     if (row.pausedAt !== null) return 0;
-    return row.maxRunning === null ? Infinity : row.maxRunning - this.#tables.live.counts(queue).running;
+    const places = row.maxRunning === null ? Infinity : row.maxRunning - this.#tables.live.counts(queue).running;
+    const room = queueRoom(this.#tables, queue);
+    if (room?.opensAt != null) this.#tables.changes.willBeDue(room.opensAt);
+    return Math.min(places, room?.left ?? Infinity);
   }
 }
 
@@ -159,7 +162,8 @@ export function validReservations(tables: Tables): StoredReservation[] {
   );
 }
 function mayBePrefetched(tables: Tables, entry: Entry, lane: Lane): boolean {
-  const isLimited = tables.queues.get(lane.queue)?.maxRunning != null;
+  const queue = tables.queues.get(lane.queue);
+  const isLimited = queue?.maxRunning != null || queue?.rate != null;
   return laneMayPrefetch(lane) && mayPrefetch(entry.spec) && entry.counters.failures === 0 && !isLimited;
 }
 

@@ -4,6 +4,7 @@ import type { Job } from '../../../core/job.ts';
 import { isLeaseOver } from '../../../core/lease.ts';
 import type { DutyStore, LostJob, Promoted } from '../../duty-store.ts';
 import { change, heardAt, jobOf, type Tables, workerOf } from '../base/tables.ts';
+import { queueRoom } from './meters.ts';
 
 export function promote(tables: Tables, limit: number): Promoted {
   const now = tables.clock.now();
@@ -30,6 +31,11 @@ function openParkings(tables: Tables, now: number): number | undefined {
       parking.opensAt = -Infinity;
       tables.changes.madeWork();
     }
+  }
+  for (const queue of tables.queues.keys()) {
+    const room = tables.live.counts(queue).pending > 0 ? queueRoom(tables, queue) : undefined;
+    if (room?.opensAt != null) next = Math.min(room.opensAt, next ?? Infinity);
+    else if (room !== undefined) tables.changes.madeWork();
   }
   return next;
 }

@@ -1,7 +1,17 @@
 /** Meters: what is in use of each, and what happens when a job starts, ends or is returned. */
 
 import type { Job } from '../../../core/job.ts';
-import { keyOfMeter, limitName, type MeterUse, metersOf, rateName } from '../../../core/meter.ts';
+import {
+  keyOfMeter,
+  limitName,
+  type Meter,
+  type MeterUse,
+  metersOf,
+  queueMeter,
+  queueMeterName,
+  rateName,
+  roomOf,
+} from '../../../core/meter.ts';
 import type { LimitState, RateState } from '../../../core/meter-state.ts';
 import type { Entry } from '../base/entry.ts';
 import { jobOf, type Tables } from '../base/tables.ts';
@@ -24,10 +34,23 @@ export function useOf(tables: Tables, name: string): MeterUse {
   };
 }
 
+/** How many more jobs of a queue its rate allows to start; `undefined` if it has none. */
+export function queueRoom(tables: Tables, queue: string): ReturnType<typeof roomOf> | undefined {
+  const rate = tables.queues.get(queue)?.rate ?? null;
+  if (rate === null) return undefined;
+  return roomOf(queueMeter(queue, rate), useOf(tables, queueMeterName(queue)), tables.clock.now());
+}
+
+function metersWithQueue(tables: Tables, { spec }: Entry): Meter[] {
+  const rate = tables.queues.get(spec.queue)?.rate ?? null;
+  return rate === null ? metersOf(spec) : [...metersOf(spec), queueMeter(spec.queue, rate)];
+}
+
 /** Records the start of an attempt with its rates. */
-export function noteStart(tables: Tables, { id, attempt, spec }: Entry): void {
+export function noteStart(tables: Tables, entry: Entry): void {
+  const { id, attempt } = entry;
   const now = tables.clock.now();
-  for (const { name, windowMs } of metersOf(spec)) {
+  for (const { name, windowMs } of metersWithQueue(tables, entry)) {
     if (windowMs === null) continue;
     const row = rowOf(tables, name);
     row.windowMs = Math.max(row.windowMs, windowMs);
@@ -37,8 +60,9 @@ export function noteStart(tables: Tables, { id, attempt, spec }: Entry): void {
 }
 
 /** An attempt has ended. One that was returned has not started. */
-export function noteEnd(tables: Tables, { id, attempt, spec }: Entry, { returned }: { returned: boolean }): void {
-  for (const { name, windowMs } of metersOf(spec)) {
+export function noteEnd(tables: Tables, entry: Entry, { returned }: { returned: boolean }): void {
+  const { id, attempt } = entry;
+  for (const { name, windowMs } of metersWithQueue(tables, entry)) {
     if (windowMs !== null && !returned) continue;
     const row = tables.meters.get(name);
     if (row !== undefined) row.starts = row.starts.filter((start) => start.jobId !== id || start.attempt !== attempt);
@@ -96,7 +120,7 @@ export function findSkippable(tables: Tables, limit: number): Job[] {
 
 /** True if the row says no more than none would. */
 export function isUnused(tables: Tables, name: string, { max }: MeterRow): boolean {
-  return max === null && !isInUse(tables, name, tables.clock.now());
+  return max === null && !name.startsWith('queue:') && !isInUse(tables, name, tables.clock.now());
 }
 
 function limitOf(tables: Tables, name: string): LimitState {

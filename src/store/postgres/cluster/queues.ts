@@ -1,6 +1,8 @@
 import type { WaitingStatus } from '../../../core/job.ts';
+import { queueMeter } from '../../../core/meter.ts';
 import type { QueueSettings, QueueState } from '../../../core/queue.ts';
 import type { Context } from '../base/context.ts';
+import { numbers } from '../base/values.ts';
 
 interface CountRow {
   name: string;
@@ -13,6 +15,7 @@ interface QueueRow {
   name: string;
   paused_at: number | null;
   max_running: number | null;
+  rate: QueueSettings['rate'];
 }
 
 export function queues(context: Context, signal: AbortSignal): Promise<QueueState[]> {
@@ -31,8 +34,8 @@ async function readQueues({ database, sql }: Context, only: string | null, signa
     states.set(name, state);
     return state;
   };
-  for (const { name, paused_at, max_running } of settings) {
-    Object.assign(stateOf(name), { paused: paused_at !== null, pausedAt: paused_at, maxRunning: max_running });
+  for (const { name, paused_at, max_running, rate } of settings) {
+    Object.assign(stateOf(name), { paused: paused_at !== null, pausedAt: paused_at, maxRunning: max_running, rate });
   }
   for (const { name, status, count, due } of counts) {
     stateOf(name)[status] = count;
@@ -45,6 +48,7 @@ const EMPTY: Omit<QueueState, 'name'> = {
   paused: false,
   pausedAt: null,
   maxRunning: null,
+  rate: null,
   blocked: 0,
   scheduled: 0,
   pending: 0,
@@ -55,11 +59,16 @@ const EMPTY: Omit<QueueState, 'name'> = {
 export async function setQueue(
   context: Context,
   name: string,
-  { paused, maxRunning }: Partial<QueueSettings>,
+  { paused, maxRunning, rate }: Partial<QueueSettings>,
   signal: AbortSignal,
 ): Promise<QueueState> {
   const { database, sql, lanes, hints } = context;
-  const values = [name, paused ?? null, maxRunning !== undefined, maxRunning ?? null];
+  const wanted = rate === undefined || rate === null ? null : JSON.stringify(rate);
+  const values = [name, paused ?? null, maxRunning !== undefined, maxRunning ?? null, rate !== undefined, wanted];
+  if (rate !== undefined && rate !== null) {
+    const { name: meter, windowMs } = queueMeter(name, rate);
+    await database.query(sql.noteWindows, [[meter], numbers([windowMs])], signal);
+  }
   await database.query(sql.setQueue, values, signal);
   await lanes.refresh(signal);
   hints.announce({ work: true });

@@ -132,13 +132,17 @@ export class Admission {
     if (this.#empty.length > 0) await this.#session.query(this.#sql.dropParkings, [numbers(this.#empty)]);
   }
 
-  /** Records the attempts that have started. */
-  async start(jobIds: readonly number[]): Promise<void> {
-    const slots = jobIds.flatMap((id) => (this.#jobs.get(id)?.meters ?? []).map(({ name }) => ({ id, name })));
+  /** Records the attempts that have started, also for the rates of their queues. */
+  async start(jobs: readonly { id: number; queue: string }[], queues: ReadonlyMap<string, Meter>): Promise<void> {
+    const slots = jobs.flatMap(({ id, queue }) =>
+      [...(this.#jobs.get(id)?.meters ?? []), ...(queues.has(queue) ? [queues.get(queue) as Meter] : [])].map(
+        ({ name }) => ({ id, name }),
+      ),
+    );
     if (slots.length === 0) return;
     const names = slots.map(({ name }) => name);
     await this.#session.query(this.#sql.startSlots, [names, numbers(slots.map(({ id }) => id))]);
-    const rates = [...new Set(names.filter((name) => name.startsWith('rate:')))];
+    const rates = [...new Set(names.filter((name) => !name.startsWith('limit:')))];
     if (rates.length > 0) await this.#session.query(this.#sql.trimSlots, [rates]);
   }
 

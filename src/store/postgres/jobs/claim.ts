@@ -10,11 +10,12 @@ import type { ClaimRequest } from '../../job-store.ts';
 import { claimedJob, type StoredSpec } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
 import type { Session, Statement } from '../base/database.ts';
-import type { Sql } from '../base/sql.ts';
 import { numbers } from '../base/values.ts';
 import { runContextOf } from '../graph/run-context.ts';
 import { Admission } from './admission.ts';
 import type { KnownLane } from './lanes.ts';
+import { earlier } from './meters.ts';
+import { placesLeft } from './places.ts';
 import { type ClaimPlan, compareHeads, planClaim, readHeads } from './plan-claim.ts';
 import { readSurroundings, storeReservation } from './reservations.ts';
 
@@ -239,7 +240,7 @@ async function takeByPlan(
 ): Promise<Taken> {
   const { sql } = context;
   const { workerId, limit, offer } = request;
-  const places = await placesLeft(sql, session, served, sql.lockQueues);
+  const { places, meters, opensAt } = await placesLeft(sql, session, served, sql.lockQueues);
   const plain = served.filter(({ lane }) => !lane.metered);
   const open = served.filter(({ lane }) => lane.metered && (places.get(lane.queue) ?? 1) > 0);
   const room = new Room(workerId, offer.free);
@@ -262,26 +263,7 @@ async function takeByPlan(
       ? { statement: sql.claimPlanned, values: [...counts, false] }
       : { statement: sql.claimPassing, values: [...counts, numbers(plan.passing)] };
   const taken = await take(context, session, request, ask);
-  await admission.start(taken.jobs.map(({ id }) => id));
+  await admission.start(taken.jobs, meters);
   const wanted = admission.missed ? 1 : plan.jobIds.length;
-  return { ...taken, wanted, goesOn: admission.hasParked, opensAt: admission.opensAt };
-}
-
-/**
- * Returns how many more jobs of each limited queue may run. With `lockQueues`, the queues stay locked, so no other claim can start
- * one meanwhile.
- */
-export async function placesLeft(
-  sql: Sql,
-  session: Session,
-  served: readonly KnownLane[],
-  limits: Statement,
-): Promise<Map<string, number>> {
-  const queues = [...new Set(served.map(({ lane }) => lane.queue))];
-  const limited = await session.query<{ name: string; max_running: number }>(limits, [queues]);
-  if (limited.length === 0) return new Map();
-  const names = limited.map(({ name }) => name);
-  const running = await session.query<{ queue: string; count: number }>(sql.countRunning, [names]);
-  const counts = new Map(running.map(({ queue, count }) => [queue, count]));
-  return new Map(limited.map(({ name, max_running }) => [name, max_running - (counts.get(name) ?? 0)]));
+  return { ...taken, wanted, goesOn: admission.hasParked, opensAt: earlier(admission.opensAt, opensAt) };
 }

@@ -3,17 +3,19 @@
 import type { Job } from '../../../core/job.ts';
 import type { DutyStore, LostJob, Promoted, Unlocked } from '../../duty-store.ts';
 import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import { read } from '../reads/reading.ts';
+import { earlier, type LimitedQueue, readQueueRooms } from './meters.ts';
 import { giveTurnsTo } from './turns.ts';
 
 export async function promote(context: Context, limit: number, signal: AbortSignal): Promise<Promoted> {
   const { database, sql, hints, fairQueues } = context;
-  type Row = { due: number | null; now: number; fair: string[] | null; parks: boolean };
+  type Row = { due: number | null; now: number; fair: string[] | null; meters: boolean };
   const nextDue = async () => (await database.query<Row>(sql.nextDue, [], signal))[0] as Row;
   const next = await nextDue();
   if (next.fair !== null) fairQueues.learn(next.fair);
-  const nextOpening = next.parks ? await openParkings(context, signal) : null;
+  const nextOpening = next.meters ? await openMeters(context, signal) : null;
   if (next.due === null || next.due > next.now) return { count: 0, nextDueAt: earlier(next.due, nextOpening) };
 
   type Id = { job_id: number };
@@ -29,15 +31,17 @@ export async function promote(context: Context, limit: number, signal: AbortSign
 }
 
 /** Announces rates that allow starts again. Returns when the next one will. */
-async function openParkings({ database, sql, hints }: Context, signal: AbortSignal): Promise<number | null> {
-  const opened = await database.query(sql.openDueParkings, [], signal);
-  if (opened.length > 0) hints.announce({ work: true });
-  const [next] = await database.query<{ at: number | null }>(sql.nextOpening, [], signal);
-  return next?.at ?? null;
-}
-
-function earlier(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? (a ?? b) : Math.min(a, b);
+async function openMeters({ database, sql, hints }: Context, signal: AbortSignal): Promise<number | null> {
+  const session: Session = { query: (statement, values = []) => database.query(statement, values, signal) };
+  const opened = await session.query(sql.openDueParkings);
+  const [next] = await session.query<{ at: number | null }>(sql.nextOpening);
+  const rated = await session.query<LimitedQueue>(sql.ratedQueues);
+  const { rooms } = await readQueueRooms(sql, session, rated);
+  const waiting =
+    rooms.size === 0 ? [] : await session.query<{ queue: string }>(sql.queueHasPending, [[...rooms.keys()]]);
+  const openings = waiting.map(({ queue }) => rooms.get(queue)?.opensAt ?? null);
+  if (opened.length > 0 || openings.includes(null)) hints.announce({ work: true });
+  return openings.reduce(earlier, next?.at ?? null);
 }
 
 export async function findExpired(context: Context, limit: number, signal: AbortSignal): Promise<Job[]> {

@@ -1,8 +1,9 @@
 /** Limits and rates: what is in use of each, and what happens when an attempt ends. */
 
 import type { Job } from '../../../core/job.ts';
-import { keyOfMeter, limitName, type MeterUse, rateName } from '../../../core/meter.ts';
+import { keyOfMeter, limitName, type Meter, type MeterUse, queueMeter, rateName, roomOf } from '../../../core/meter.ts';
 import type { LimitState, RateState } from '../../../core/meter-state.ts';
+import type { QueueSettings } from '../../../core/queue.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import type { Sql } from '../base/sql.ts';
@@ -35,6 +36,35 @@ export async function meterUse(
 ): Promise<MeterUse[]> {
   const single: Session = { query: (statement, values = []) => database.query(statement, values, signal) };
   return (await readMeterUses(sql, single, names)).uses;
+}
+
+/** A queue with a limit or a rate. */
+export interface LimitedQueue {
+  name: string;
+  max_running: number | null;
+  rate: QueueSettings['rate'];
+}
+
+/** What the rates of queues allow now, and their meters, by queue. */
+export async function readQueueRooms(
+  sql: Sql,
+  session: Session,
+  queues: readonly LimitedQueue[],
+): Promise<{ rooms: Map<string, ReturnType<typeof roomOf>>; meters: Map<string, Meter> }> {
+  const meters = new Map(
+    queues.flatMap(({ name, rate }) => (rate === null ? [] : [[name, queueMeter(name, rate)] as const])),
+  );
+  if (meters.size === 0) return { rooms: new Map(), meters };
+  const names = [...meters.values()].map(({ name }) => name);
+  const { uses, now } = await readMeterUses(sql, session, names);
+  const rooms = [...meters].map(([queue, meter], place) => {
+    return [queue, roomOf(meter, uses[place] as MeterUse, now)] as const;
+  });
+  return { rooms: new Map(rooms), meters };
+}
+
+export function earlier(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
 interface EndedAttempts {

@@ -3,7 +3,7 @@ import { claimLimitOf, couldRun, type Outlook, offerOf, outlookOf } from '../../
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { workers } from '../cluster/workers.ts';
-import { placesLeft } from './claim.ts';
+import { placesLeft } from './places.ts';
 import { planClaim, readHeads } from './plan-claim.ts';
 import { readSurroundings } from './reservations.ts';
 
@@ -23,7 +23,7 @@ export async function outlook(context: Context, jobId: number, signal: AbortSign
   if (able.length === 0) return [];
 
   const served = lanes.all();
-  const places = await placesLeft(sql, session, served, sql.limitedQueues);
+  const { places } = await placesLeft(sql, session, served, sql.limitedQueues);
   const limit = Math.max(...able.map(claimLimitOf));
   const most = Object.fromEntries(
     able.flatMap(({ resources }) => Object.keys(resources)).map((name) => [name, Number.MAX_SAFE_INTEGER]),

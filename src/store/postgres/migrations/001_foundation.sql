@@ -74,11 +74,13 @@ create unlogged table workron.waiter (
 
 -- QUEUES ---------------------------------------------------------------------------------------------------------------
 
--- Queues with settings. A queue without a row is not paused and has no limit.
+-- Queues with settings. A queue without a row is not paused and has no limit. rate: {"limit", "perMs", "burst"}. Its starts are
+-- rows of slot under the name 'queue:' with the queue's.
 create table workron.queue (
   name text primary key,
   paused_at timestamptz(3),
-  max_running integer
+  max_running integer,
+  rate jsonb
 );
 
 -- Queues whose jobs take turns by fair key, from their first job with a key on. The row is the lock under which turns are

@@ -10,11 +10,11 @@ import { isPending } from './standing.ts';
 /** The order in which jobs are claimed. */
 export const order = 'l.rank, l.turn, l.due, l.job_id';
 
-/** True if jobs of a lane may be claimed now. `limited`: a queue with `max_running` counts as closed. */
+/** True if jobs of a lane may be claimed now. `limited`: a queue with `max_running` or a rate counts as closed. */
 export function isOpenIn(s: string) {
   return (lane: string, limited: string) => `not exists (
       select 1 from ${s}.lane n join ${s}.queue q on q.name = n.queue
-      where n.id = ${lane} and (q.paused_at is not null or (${limited} and q.max_running is not null)))`;
+      where n.id = ${lane} and (q.paused_at is not null or (${limited} and coalesce(q.max_running::text, q.rate::text) is not null)))`;
 }
 
 /** True if a worker is online and its lease is not over. Read once per statement, whatever the number of jobs. */
@@ -76,8 +76,12 @@ export function claimSql(s: string) {
     `coalesce(${row}.failures, 0) = 0 and ${row}.flags & ${FLAG.neverPrefetched} = 0`;
   const mayClaim = mayClaimIn(s)('$1', '(select now from t)');
 
-  /** True if queue `q` has reached max_running. */
-  const isFull = `q.max_running <= (
+  /** True if queue `q` has reached max_running, or its rate. */
+  const most = `((q.rate -> 'limit')::integer + (q.rate -> 'burst')::integer)`;
+  const isFull = `${most} <= (
+          select count(*) from ${s}.slot s where s.name = 'queue:' || q.name and s.at > (select now from t)
+            - ceil((q.rate -> 'perMs')::float8 * ${most} / (q.rate -> 'limit')::float8) * interval '1 ms')
+        or q.max_running <= (
           select count(distinct l.job_id) from ${heldIn(s)} join ${s}.lane k on k.id = l.lane where k.queue = q.name)`;
   /** Lanes from which nothing may be claimed now. Read once, because a lookup per lane costs more than reading the lane's head. */
   const closed = (isClosed: string) => `closed as materialized (
@@ -118,7 +122,7 @@ export function claimSql(s: string) {
      * $4 lanes, $5 limit. Counts how many of the $5 most urgent jobs are in each lane, then takes that many from each lane,
      * skipping locked rows.
      */
-    claimMerged: `with ${now}, ${tops('unnest($4::integer[]) u(lane)', 'q.max_running is not null')},
+    claimMerged: `with ${now}, ${tops('unnest($4::integer[]) u(lane)', 'q.max_running is not null or q.rate is not null')},
       heads as materialized (
         select m.lane, count(*) as n from (
           select c.* from bound b, tops cross join lateral (
@@ -183,9 +187,11 @@ export function claimSql(s: string) {
       picked as materialized (select case when stop is null then ctids else ctids[:stop] end as ctids from found),
       ${takePicked('select coalesce(cardinality(ctids), 0) from picked', 'null', '(select ctids from picked)::tid[]')}`,
     /** Locks queues that have a limit. Their running jobs are counted in the next statement, under this lock. */
-    lockQueues: `select name, max_running from ${s}.queue where name = any($1::text[]) and max_running is not null
+    lockQueues: `select name, max_running, rate from ${s}.queue
+      where name = any($1::text[]) and (max_running is not null or rate is not null)
       order by name collate "C" for update`,
-    limitedQueues: `select name, max_running from ${s}.queue where name = any($1::text[]) and max_running is not null`,
+    limitedQueues: `select name, max_running, rate from ${s}.queue
+      where name = any($1::text[]) and (max_running is not null or rate is not null)`,
     silentWorkers: `with ${now}
       select w.id from t, ${s}.worker w where w.state = 'online' and not ${mayClaimIn(s)('w.id', 't.now')}`,
     /** Uses the server's own clock, also where tests set the time of jobs: waiters are processes. */

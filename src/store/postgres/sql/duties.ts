@@ -18,7 +18,7 @@ export function dutiesSql(s: string) {
 
   return {
     nextDue: `select (select min(due) from ${s}.live where listed_as = 'scheduled') as due, ${s}.now() as now,
-      (select array_agg(name) from ${s}.fair_queue) as fair, exists (select 1 from ${s}.parking) as parks`,
+      (select array_agg(name) from ${s}.fair_queue) as fair, exists (select 1 from ${s}.parking) or exists (select 1 from ${s}.queue where rate is not null) as meters`,
     promote: `with ${now}
       update ${s}.live l set listed_as = 'pending'
       where l.ctid = any(array(

@@ -12,7 +12,7 @@ export function lanesSql(s: string) {
     // PostgreSQL only: several processes make lanes, and each keeps a copy of them.
     /** New lanes in the order of their ids, and all queues that have a limit or take turns. */
     lanesAfter: `select 'lane' as what, id, key as name from ${s}.lane where id > $1
-      union all select 'limited', null, name from ${s}.queue where max_running is not null
+      union all select 'limited', null, name from ${s}.queue where max_running is not null or rate is not null
       union all select 'fair', null, name from ${s}.fair_queue
       order by id`,
     /** Lanes are created one at a time, so that ids become visible in order and a read of later ids misses none. */

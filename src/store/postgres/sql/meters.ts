@@ -24,7 +24,7 @@ export function metersSql(s: string) {
 
   return {
     meterUses: `with ${now}
-      select i.name, m.max, m.opens_at, ${running('i.name')} as running, case when i.name like 'rate:%' then array(
+      select i.name, m.max, m.opens_at, ${running('i.name')} as running, case when i.name not like 'limit:%' then array(
           select ${epochMs('s.at')} from ${s}.slot s where s.name = i.name and ${isRecent} order by s.at) else '{}' end as starts, t.now
       from t, unnest($1::text[]) with ordinality i(name, place) left join ${s}.meter m on m.name = i.name order by i.place`,
     metersOfJobs: `select j.id, j.spec -> 'limits' as limits, j.spec -> 'rates' as rates, j.spec ->> 'on_limit' as on_limit
@@ -80,6 +80,8 @@ export function metersSql(s: string) {
           union select meter from ${s}.parking) n
         where n.name like 'limit:%' and ($1::text is null or n.name = $1)) n
       where max is not null or running > 0 or waiting > 0 or $1 is not null order by name collate "C"`,
+    queueHasPending: `select n.queue from ${s}.any_lane n where n.queue = any($1::text[])
+      and exists (select 1 from ${s}.live l where l.lane = n.id and ${isPending('l')}) group by n.queue`,
     setLimit: `insert into ${s}.meter (name, max) values ($1, $2) on conflict (name) do update set max = excluded.max`,
     rates: `with ${now}
       select * from (
@@ -94,11 +96,11 @@ export function metersSql(s: string) {
     pruneSlots: `with ${now}
       delete from ${s}.slot s using t where (s.name like 'limit:%' and not exists (
           select 1 from ${s}.live l where l.job_id = s.job_id and l.attempt = s.attempt and l.claimed))
-        or (s.name like 'rate:%' and s.at <= t.now - coalesce(
+        or (s.name not like 'limit:%' and s.at <= t.now - coalesce(
           (select m.window_ms from ${s}.meter m where m.name = s.name), 0) * interval '1 ms')`,
     pruneMeters: `with ${now}
       delete from ${s}.meter m where m.name = any(array(
-        select m.name from ${s}.meter m, t where m.max is null and coalesce(m.opens_at, '-infinity') <= t.now
+        select m.name from ${s}.meter m, t where m.max is null and m.name not like 'queue:%' and coalesce(m.opens_at, '-infinity') <= t.now
           and not exists (select 1 from ${s}.slot s where s.name = m.name)
           and not exists (select 1 from ${s}.parking p where p.meter = m.name)
         limit 10000 for update of m skip locked))`,
@@ -114,6 +116,7 @@ export function metersSql(s: string) {
       select 1 from unnest($1::integer[]) u(lane) where exists (
         select 1 from ${s}.live l where ${isPending('l')} and l.lane = u.lane)
         and ${isOpen('u.lane', 'false')} and ${mayClaim('$2', '(select now from t)')} limit 1`,
+    ratedQueues: `select name, max_running, rate from ${s}.queue where rate is not null`,
     /** The meters of ended attempts, in the order of locks. */
     lockMeters: `select m.name from ${s}.meter m where m.name in (${names}) order by m.name collate "C" for update`,
   } satisfies Twins<'meters'>;

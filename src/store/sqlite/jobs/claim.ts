@@ -51,6 +51,7 @@ function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
   database.run(sql.takeJobs, chosen, request.workerId, request.claimSeq, now, request.prefetch ? 1 : 0);
   admission?.write();
   const rows = database.tuples<ClaimedRow>(sql.claimedJobs, chosen);
+  noteQueueStarts(context, choice.places, rows);
   const keyed = rows.filter((row) => row[CLAIMED.flags] & FLAG.holdsKey).map(([id]) => id);
   if (keyed.length > 0) database.run(sql.freePendingKeys, JSON.stringify(keyed));
   for (const id of ids) effects.changedJob(id);
@@ -66,7 +67,19 @@ function firstPrefetchable({ database, heads }: Context, { jobIds, lanes }: Clai
   return jobIds.slice(0, first);
 }
 
+/** Records the starts in queues that have a rate. */
+function noteQueueStarts({ database, now }: Context, places: Places, rows: readonly ClaimedRow[]): void {
+  if (places.rated().length === 0) return;
+  for (const row of rows) {
+    const meter = places.meter(row[CLAIMED.queue]);
+    if (meter === undefined) continue;
+    database.run(sql.startSlots, meter.name, now, row[CLAIMED.id]);
+    database.run(sql.trimSlots, meter.name, now);
+  }
+}
+
 interface ClaimChoice extends Chosen {
+  places: Places;
   /** The lane of each job. */
   lanes: readonly number[];
 }
@@ -141,7 +154,7 @@ class Choice {
       else heads.put(best, order);
     }
     for (const head of this.#aside) heads.put(head, head.order);
-    return { jobIds: this.#jobIds, lanes: this.#lanes, closed: this.#closed, room: this.#room };
+    return { jobIds: this.#jobIds, lanes: this.#lanes, closed: this.#closed, room: this.#room, places: this.#places };
   }
 
   #setAside(head: LaneHead, order: ClaimOrder): void {

@@ -5,8 +5,21 @@ import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { idOf, type JobRow } from '../reads/job-row.ts';
 import { read } from '../reads/reading.ts';
+import { Places } from './places.ts';
 
-export function promote({ database, now, effects, graphUpdate }: Context, limit: number): Promoted {
+/** When the rates of queues with pending jobs allow starts again. Announces those that do now. */
+function queueOpenings(context: Context): number[] {
+  const places = new Places(context);
+  return places.rated().flatMap((queue) => {
+    if (context.database.get(sql.queueHasPending, queue) === undefined) return [];
+    const opensAt = places.room(queue)?.opensAt ?? null;
+    if (opensAt === null) context.effects.madeRoom();
+    return opensAt === null ? [] : [opensAt];
+  });
+}
+
+export function promote(context: Context, limit: number): Promoted {
+  const { database, now, effects, graphUpdate } = context;
   const ids = database.tuples<[number]>(sql.dueJobs, now, limit).map(([id]) => id);
   if (ids.length > 0) {
     database.run(sql.promote, JSON.stringify(ids));
@@ -19,7 +32,8 @@ export function promote({ database, now, effects, graphUpdate }: Context, limit:
   if (database.run(sql.openDueParkings, now) > 0) effects.madeWork();
   const due = database.get<{ due: number | null }>(sql.nextDue)?.due ?? null;
   const opening = database.get<{ at: number | null }>(sql.nextOpening, now)?.at ?? null;
-  return { count: ids.length, nextDueAt: due === null || opening === null ? (due ?? opening) : Math.min(due, opening) };
+  const dues = [due, opening, ...queueOpenings(context)].filter((at) => at !== null);
+  return { count: ids.length, nextDueAt: dues.length === 0 ? null : Math.min(...dues) };
 }
 
 export function findExpired(context: Context, limit: number): JobRow[] {

@@ -1,24 +1,35 @@
+import { type Meter, queueMeter, roomOf } from '../../../core/meter.ts';
+import type { QueueSettings } from '../../../core/queue.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
+import { meterUse } from './meters.ts';
 
-/** How many more jobs of each queue may run, by the queues' settings. */
+interface SettingsRow {
+  name: string;
+  paused_at: number | null;
+  max_running: number | null;
+  rate: string | null;
+}
+
+/** How many more jobs of each queue may start, by the queues' settings. */
 export class Places {
   readonly #context: Context;
-  readonly #limits: Map<string, { paused: boolean; maxRunning: number | null }>;
+  readonly #settings: ReadonlyMap<string, SettingsRow>;
   readonly #left = new Map<string, number>();
 
   constructor(context: Context) {
     this.#context = context;
-    const rows = context.database.all<{ name: string; paused_at: number | null; max_running: number | null }>(
-      sql.queueSettings,
-    );
-    this.#limits = new Map(
-      rows.map((row) => [row.name, { paused: row.paused_at !== null, maxRunning: row.max_running }]),
-    );
+    this.#settings = new Map(context.database.all<SettingsRow>(sql.queueSettings).map((row) => [row.name, row]));
   }
 
   isLimited(queue: string): boolean {
-    return this.#limits.get(queue)?.maxRunning != null;
+    const row = this.#settings.get(queue);
+    return row !== undefined && (row.max_running !== null || row.rate !== null);
+  }
+
+  /** Those with a rate. */
+  rated(): string[] {
+    return [...this.#settings.values()].filter(({ rate }) => rate !== null).map(({ name }) => name);
   }
 
   take(queue: string): void {
@@ -34,12 +45,28 @@ export class Places {
     return left;
   }
 
+  /** What the rate of a queue allows now; `undefined` if it has none. */
+  room(queue: string): ReturnType<typeof roomOf> | undefined {
+    const meter = this.meter(queue);
+    if (meter === undefined) return undefined;
+    const [use] = meterUse(this.#context, [meter.name]);
+    return use === undefined ? undefined : roomOf(meter, use, this.#context.now);
+  }
+
+  meter(queue: string): Meter | undefined {
+    const rate = this.#settings.get(queue)?.rate ?? null;
+    return rate === null ? undefined : queueMeter(queue, JSON.parse(rate) as NonNullable<QueueSettings['rate']>);
+  }
+
   #limitOf(queue: string): number {
-    const limits = this.#limits.get(queue);
-    if (limits === undefined) return Infinity;
-    if (limits.paused) return 0;
-    if (limits.maxRunning === null) return Infinity;
+    const row = this.#settings.get(queue);
+    if (row === undefined) return Infinity;
+    if (row.paused_at !== null) return 0;
+    const room = this.room(queue);
+    if (room?.opensAt != null) this.#context.effects.willBeDue(room.opensAt);
+    const left = room?.left ?? Infinity;
+    if (row.max_running === null) return left;
     const running = this.#context.database.get<{ count: number }>(sql.countRunning, queue)?.count ?? 0;
-    return limits.maxRunning - running;
+    return Math.min(left, row.max_running - running);
   }
 }

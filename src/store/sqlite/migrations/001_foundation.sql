@@ -63,11 +63,13 @@ create table reservation (
 
 -- QUEUES ---------------------------------------------------------------------------------------------------------------
 
--- Queues with settings. A queue without a row is not paused and has no limit.
+-- Queues with settings. A queue without a row is not paused and has no limit. rate: {"limit", "perMs", "burst"}. Its starts are
+-- rows of slot under the name 'queue:' with the queue's.
 create table queue (
   name text primary key,
   paused_at integer,
-  max_running integer
+  max_running integer,
+  rate text
 ) strict, without rowid;
 
 -- Queues whose jobs take turns by fair key, from their first job with a key on.

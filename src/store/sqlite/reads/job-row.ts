@@ -124,7 +124,7 @@ function decodeDependencies(text: string): Dependency[] {
 }
 
 /** Positions in a `ClaimedRow`. */
-export const CLAIMED = { id: 0, spec: 9, flags: 10 } as const;
+export const CLAIMED = { id: 0, queue: 4, spec: 9, flags: 10 } as const;
 
 export type ClaimedRow = readonly [
   id: number,

@@ -15,7 +15,7 @@ export const claimSql = {
   workerState: `select state, coalesce(profile ->> 'draining', 0) as draining, seen_at + lease_ms < ?2 as silent
     from worker where id = ?1`,
   queueSettings:
-    'select name, paused_at, max_running from queue where paused_at is not null or max_running is not null',
+    'select name, paused_at, max_running, rate from queue where coalesce(paused_at, max_running, rate) is not null',
   /** The first job of each lane. Reads one index entry per lane, however many jobs it has. */
   allHeads: `with recursive hop (lane) as (
       select min(lane) from live where status = 'pending' and lane > 0

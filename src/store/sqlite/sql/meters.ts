@@ -17,7 +17,7 @@ const started = (name: string, now: string) => `(select count(*) from slot s whe
 
 export const metersSql = {
   meterUses: `select i.value as name, m.max, m.opens_at, ${running('i.value')} as running,
-      iif(i.value like 'rate:%', (select json_group_array(s.at order by s.at) from slot s where s.name = i.value), '[]') as starts
+      iif(i.value not like 'limit:%', (select json_group_array(s.at order by s.at) from slot s where s.name = i.value), '[]') as starts
     from json_each(?1) i left join meter m on m.name = i.value`,
   metersOfJobs: `select j.id, j.spec ->> 'limits' as limits, j.spec ->> 'rates' as rates, j.spec ->> 'on_limit' as on_limit
     from json_each(?1) i join job j on j.id = i.value`,
@@ -52,6 +52,8 @@ export const metersSql = {
       union select meter from parking) n
     where n.name like 'limit:%' and (?1 is null or n.name = ?1)
       and (max is not null or running > 0 or waiting > 0 or ?1 is not null) order by n.name`,
+  queueHasPending: `select 1 from any_lane n where n.queue = ?1
+    and exists (select 1 from live l where l.lane = n.id and l.status = 'pending') limit 1`,
   setLimit: 'insert into meter (name, max) values (?1, ?2) on conflict (name) do update set max = excluded.max',
   rates: `select n.name, (select m.opens_at from meter m where m.name = n.name and m.opens_at > ?2) as opens_at,
       ${started('n.name', '?2')} as started, ${waiting('n.name')} as waiting
@@ -60,9 +62,9 @@ export const metersSql = {
       and (opens_at is not null or started > 0 or waiting > 0 or ?1 is not null) order by n.name`,
   closeRate: `insert into meter (name, opens_at) values (?1, ?2)
     on conflict (name) do update set opens_at = max(coalesce(opens_at, 0), excluded.opens_at)`,
-  pruneSlots: `delete from slot as s where (s.name like 'limit:%' and not ${runs}) or (s.name like 'rate:%'
+  pruneSlots: `delete from slot as s where (s.name like 'limit:%' and not ${runs}) or (s.name not like 'limit:%'
       and s.at <= ?1 - coalesce((select m.window_ms from meter m where m.name = s.name), 0))`,
-  pruneMeters: `delete from meter where max is null and coalesce(opens_at, 0) <= ?1
+  pruneMeters: `delete from meter where max is null and name not like 'queue:%' and coalesce(opens_at, 0) <= ?1
     and not exists (select 1 from slot s where s.name = meter.name)
     and not exists (select 1 from parking p where p.meter = meter.name)`,
 } satisfies Twins<'meters'>;

@@ -73,6 +73,7 @@ export function withUsed(queues: readonly Queue[], rates: ReadonlyMap<string, Qu
       paused: false,
       paused_at: null,
       max_running: null,
+      rate: null,
       blocked: 0,
       scheduled: 0,
       pending: 0,

@@ -12,7 +12,7 @@ import { PageHead, useTitle } from '../../parts/page-head.tsx';
 import { Elapsed, When } from '../../parts/when.tsx';
 import { shellQuote, workron } from '../../words/as-command.ts';
 import { compactText } from '../../words/count.ts';
-import { shortSpan } from '../../words/duration.ts';
+import { durationText, shortSpan } from '../../words/duration.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 import { shortSpanOrMs } from '../overview/queue-list.tsx';
 import { Sparkline } from '../overview/sparkline.tsx';
@@ -121,6 +121,11 @@ function QueueRow({ queue, rate, onEdit }: { queue: Queue; rate: QueueRate | und
               <span className="faint">of {queue.max_running}</span>
               <Meter value={queue.running} of={queue.max_running} label={`Running in ${queue.name}`} />
             </>
+          )}
+          {queue.rate !== null && (
+            <span className="faint">
+              {queue.rate.limit} starts per {durationText(queue.rate.per)}
+            </span>
           )}
         </span>
       </td>

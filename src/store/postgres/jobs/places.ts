@@ -1,0 +1,44 @@
+/** How many more jobs of queues may start, by the queues' settings. */
+
+import type { Meter } from '../../../core/meter.ts';
+import type { Session, Statement } from '../base/database.ts';
+import type { Sql } from '../base/sql.ts';
+import type { KnownLane } from './lanes.ts';
+import { type LimitedQueue, readQueueRooms } from './meters.ts';
+
+interface PlacesLeft {
+  /** By queue; queues without a limit are left out. */
+  places: ReadonlyMap<string, number>;
+  /** The meters of queues that have a rate, by queue. */
+  meters: ReadonlyMap<string, Meter>;
+  /** When the first rate that is full allows a start again. */
+  opensAt: number | null;
+}
+
+const NO_LIMITS: PlacesLeft = { places: new Map(), meters: new Map(), opensAt: null };
+
+/**
+ * Returns how many more jobs of each limited queue may run. With `lockQueues`, the queues stay locked, so no other claim can start
+ * one meanwhile.
+ */
+export async function placesLeft(
+  sql: Sql,
+  session: Session,
+  served: readonly KnownLane[],
+  limits: Statement,
+): Promise<PlacesLeft> {
+  const queues = [...new Set(served.map(({ lane }) => lane.queue))];
+  const limited = await session.query<LimitedQueue>(limits, [queues]);
+  if (limited.length === 0) return NO_LIMITS;
+  const names = limited.filter(({ max_running }) => max_running !== null).map(({ name }) => name);
+  const running =
+    names.length === 0 ? [] : await session.query<{ queue: string; count: number }>(sql.countRunning, [names]);
+  const counts = new Map(running.map(({ queue, count }) => [queue, count]));
+  const { rooms, meters } = await readQueueRooms(sql, session, limited);
+  const left = limited.map(({ name, max_running }) => {
+    const places = max_running === null ? Number.POSITIVE_INFINITY : max_running - (counts.get(name) ?? 0);
+    return [name, Math.min(places, rooms.get(name)?.left ?? Number.POSITIVE_INFINITY)] as const;
+  });
+  const opensAt = [...rooms.values()].flatMap((room) => room.opensAt ?? []);
+  return { places: new Map(left), meters, opensAt: opensAt.length === 0 ? null : Math.min(...opensAt) };
+}

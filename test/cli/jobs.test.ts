@@ -318,7 +318,7 @@ describe('command line', { concurrency: 2 }, () => {
     assert.equal(await ok('jobs', '-q', '--queue', 'cli-list', '--until', '1h'), '');
     assert.equal(await ok('jobs', '--queue', 'cli-none'), 'no jobs');
     const limited = await workron('jobs', '--queue', 'cli-list', '-n', '1');
-    assert.match(limited.stderr, /there are more: --limit 2/);
+    assert.match(limited.stderr, /showing 1; use --limit to see more/);
     assert.match(limited.stdout, /^ *ID +STATUS +JOB +QUEUE/);
     assert.match(limited.stdout, /\d+ +scheduled +cli-list-b +cli-list/);
   });
@@ -417,7 +417,7 @@ describe('command line', { concurrency: 2 }, () => {
 
   test('job and why: describe the state of a job', async () => {
     const waiting = await given('true', { queue: 'cli-why', delay: '1h' });
-    assert.match(await ok('why', waiting), new RegExp(`^job ${waiting} is scheduled: `));
+    assert.match(await ok('why', waiting), new RegExp(`^job ${waiting} is scheduled for \\d{4}-`));
     const failed = await given('echo oh no; exit 4', { name: 'sad', max_attempts: 1 });
     await ended(failed);
     assert.equal(await ok('why', failed), `job ${failed} failed: exit 4: oh no`);

@@ -62,7 +62,7 @@ export function jobsCommand(): Command {
       if (output.json || output.quiet) return;
       const cut = jobs.find((job) => job.cut !== undefined);
       if (cut !== undefined) note(`long fields are cut; see all with: workron job ${cut.id}`);
-      if (more) note(`there are more: --limit ${options.limit * 2}`);
+      if (more) note(`showing ${jobs.length}; use --limit to see more`);
       else if (searchedBackTo !== null) note(`looked for text back to ${searchedBackTo}, not in older jobs`);
     });
 }

@@ -34,6 +34,7 @@ export function scheduleLsCommand(): Command {
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined && schedules.length < limit);
     print(listText(schedules, LISTING, output));
-    if (cursor !== undefined && !output.json && !output.quiet) note(`there are more: --limit ${limit * 2}`);
+    if (cursor !== undefined && !output.json && !output.quiet)
+      note(`showing ${schedules.length}; use --limit to see more`);
   });
 }

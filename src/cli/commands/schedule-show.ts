@@ -70,6 +70,6 @@ export function scheduleTicksCommand(): Command {
     const output = outputOf(command);
     print(listText(page.items, TICKS, output));
     if (page.next_cursor !== null && !output.json && !output.quiet)
-      note(`there are more: --limit ${Math.min(limit * 2, 200)}`);
+      note(`showing ${page.items.length}; use --limit to see more`);
   });
 }

@@ -5,7 +5,7 @@ import { isTerminal } from '../../core/job.ts';
 import { clientCommand, connect, jobId, outputOf, print, printData } from '../client-command.ts';
 import { gist } from '../output/gist.ts';
 import { dependencyText } from '../output/job.ts';
-import { between, when } from '../output/when.ts';
+import { between, plain, when } from '../output/when.ts';
 
 /** `workron why ID`: prints in one sentence why the job waits, or how it ended. */
 export function whyCommand(): Command {
@@ -25,6 +25,10 @@ function explain(job: JobDetail): string {
   if (job.status === 'running') {
     const stopping = job.cancel_requested_at === null ? '' : '; it was asked to stop';
     return `job ${job.id} is running on worker ${job.worker_id} for ${between(job.started_at, null)} (attempt ${job.attempts})${stopping}`;
+  }
+  if (job.status === 'scheduled' && job.failures + job.snoozes + job.interruptions === 0) {
+    const due = process.stdout.isTTY ? ` (${when(job.run_at)})` : '';
+    return `job ${job.id} is scheduled for ${plain(job.run_at)}${due}`;
   }
   if (!isTerminal(job.status)) return `job ${job.id} is ${job.status}: ${job.waiting_for ?? 'about to start'}`;
   if (job.status === 'done')

@@ -54,7 +54,7 @@ export function workflowLsCommand(): Command {
     const output = outputOf(command);
     const { workflows, more } = await list(connect(command), flags);
     print(listText(workflows, LISTING, output));
-    if (more && !output.json && !output.quiet) note(`there are more: --limit ${flags.limit * 2}`);
+    if (more && !output.json && !output.quiet) note(`showing ${workflows.length}; use --limit to see more`);
   });
 }
 

@@ -36,7 +36,7 @@ export function describeJob(job: JobDetail, attempts: readonly Attempt[]): strin
   line('waits for', job.waiting_for === null ? null : oneLine(job.waiting_for));
   line('progress', job.progress === null ? null : progressText(job.progress));
   line('reason', job.reason);
-  line('failures', `${job.failures} of ${job.max_attempts}`);
+  line('attempts', `${job.failures} of ${job.max_attempts} failed`);
   line('timeout', formatDuration(job.timeout));
   line('created', when(job.created_at));
   line('due', job.status === 'scheduled' ? when(job.run_at) : null);

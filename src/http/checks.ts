@@ -34,7 +34,7 @@ export function addChecks(
     const { handler, page } = request.routeOptions.config;
     const toPage = isForPage(request);
     checkTarget(request.raw);
-    if (!((page || toPage) && isNavigation(request.headers))) checkOrigin(request.headers, options.allowedHosts);
+    if (!((page || toPage) && isNavigation(request.headers))) checkOrigin(request, options.allowedHosts);
     if (token === null && !options.trusted) checkHost(request.headers, options.allowedHosts);
     if (page || handler?.route.scope === null) return;
     if (toPage) return reply.redirect(`${PAGE_PATH}/`, 302);

@@ -39,11 +39,16 @@ export function checkTarget({ url = '', rawHeaders }: IncomingMessage): void {
 }
 
 /** Throws `forbidden` if a page of another origin caused the request. */
-export function checkOrigin(headers: IncomingHttpHeaders, allowedHosts: readonly string[]): void {
-  if (headers['sec-fetch-site'] === 'cross-site') {
+export function checkOrigin(
+  { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
+  allowedHosts: readonly string[],
+): void {
+  const { origin, 'sec-fetch-site': site } = headers;
+  // Another port of this machine is the same site, and another origin.
+  const isForm = site === 'same-site' && origin === undefined && method !== 'GET' && method !== 'HEAD';
+  if (site === 'cross-site' || isForm) {
     throw new WorkronError('forbidden', 'Refused: the request comes from a page of another site');
   }
-  const { origin } = headers;
   if (origin === undefined || isOwnOrigin(origin, headers.host ?? '', allowedHosts)) return;
   throw new WorkronError('forbidden', `Refused: the request comes from a page of ${JSON.stringify(origin)}`);
 }

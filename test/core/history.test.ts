@@ -1,18 +1,33 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { historyOf, MAX_HISTORY_PARENTS } from '../../src/core/history.ts';
-import type { Job } from '../../src/core/job.ts';
+import type { Attempt, Job } from '../../src/core/job.ts';
+
+const JOB = { queue: 'q', createdAt: 1, tick: null, rerunOf: null, workflowId: null, cancelRequestedAt: null };
+
+test('history: a claim that was given back has ended, and never started', () => {
+  const job = { ...JOB, status: 'pending', dependsOn: [] } as unknown as Job;
+  const common = { jobId: 1, workerId: 7, startedAt: 2, endedAt: 3, exitCode: null, signal: null, error: null };
+  const attempts: Attempt[] = [
+    { ...common, thrown: null, attempt: 1, outcome: 'returned' },
+    { ...common, thrown: null, attempt: 2, outcome: 'interrupted' },
+  ];
+  assert.deepEqual(
+    historyOf(job, attempts, []).map(({ event, attempt }) => [event, attempt]),
+    [
+      ['submitted', null],
+      ['started', 2],
+      ['attempt_ended', 1],
+      ['attempt_ended', 2],
+    ],
+  );
+});
 
 test('history: says how many parents it does not list', () => {
   const job = (parents: number) =>
     ({
-      queue: 'q',
+      ...JOB,
       status: 'blocked',
-      createdAt: 1,
-      tick: null,
-      rerunOf: null,
-      workflowId: null,
-      cancelRequestedAt: null,
       dependsOn: Array.from({ length: parents }, (_, index) => ({ jobId: index + 1, condition: 'success' })),
     }) as unknown as Job;
   const textOf = (parents: number) => historyOf(job(parents), [], [])[0]?.text;

@@ -39,6 +39,7 @@ export function exerciseRates(open: OpenStore): void {
     await submit(store, [...jobsAt(aRate(), 6), aJob()]);
     assert.equal(await started(store, id), 3);
     await advance(9_000);
+    await submit(store, jobsAt(aRate(), 1, { priority: 1 }));
     assert.equal(await started(store, id), 0);
     await advance(1_001);
     assert.equal(await started(store, id), 2);

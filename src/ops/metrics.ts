@@ -48,6 +48,11 @@ export class Metrics {
   readonly oldestPending = this.#gauge('workron_queue_oldest_pending_seconds', 'Age of the oldest claimable job', [
     'queue',
   ]);
+  readonly limits = this.#gauge(
+    'workron_limit_jobs',
+    'Jobs that count against a limit, and jobs that wait for a limit or rate',
+    ['kind', 'state'],
+  );
   readonly workers = this.#gauge('workron_workers', 'Registered workers by state', ['state']);
   readonly reservations = this.#gauge('workron_reservations', 'Workers that hold resources for a job', []);
   readonly slots = this.#gauge('workron_worker_slots', 'Slots of online workers, taken and free', ['state']);

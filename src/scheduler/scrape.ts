@@ -8,14 +8,27 @@ export async function scrape(
   signal: AbortSignal,
 ): Promise<{ contentType: string; body: string }> {
   const { metrics } = context.telemetry;
-  for (const gauge of [metrics.queueJobs, metrics.oldestPending, metrics.workers, metrics.slots, metrics.reservations])
+  for (const gauge of [
+    metrics.queueJobs,
+    metrics.oldestPending,
+    metrics.limits,
+    metrics.workers,
+    metrics.slots,
+    metrics.reservations,
+  ])
     gauge.reset();
   try {
-    const [queues, workers, now] = await Promise.all([
+    const [queues, workers, now, limits, rates] = await Promise.all([
       context.store.queues(signal),
       context.store.workers(signal),
       context.store.now(signal),
+      context.store.limits(signal),
+      context.store.rates(signal),
     ]);
+    const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
+    metrics.limits.set({ kind: 'limit', state: 'running' }, sum(limits.map(({ running }) => running)));
+    metrics.limits.set({ kind: 'limit', state: 'waiting' }, sum(limits.map(({ waiting }) => waiting)));
+    metrics.limits.set({ kind: 'rate', state: 'waiting' }, sum(rates.map(({ waiting }) => waiting)));
     for (const queue of queues) {
       for (const status of ['blocked', 'scheduled', 'pending', 'running'] as const) {
         metrics.queueJobs.set({ queue: queue.name, status }, queue[status]);

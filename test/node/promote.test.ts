@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { aJob, aStep, aWorkflow, jobs } from '../../contract/kit/builders.ts';
 import { makeSchedule } from '../../contract/kit/schedules.ts';
-import { claimOne, fail, forever, register, succeed } from '../../contract/kit/steps.ts';
+import { claim, claimOne, fail, forever, register, submitOne, succeed } from '../../contract/kit/steps.ts';
 import { promote, rehearse, undo } from '../../src/node/promote/promote.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { openPostgres } from '../../src/store/postgres/base/open.ts';
@@ -25,7 +25,8 @@ const clock = (offsetMs = 0) => ({ now: () => Date.now() + offsetMs, sleep: () =
 
 /** Something of every kind. */
 async function fill(store: Store): Promise<void> {
-  await store.setQueue('mail', { paused: true, maxRunning: 3 }, forever);
+  const rate = { limit: 100, perMs: 60_000, burst: 20 };
+  await store.setQueue('mail', { paused: true, maxRunning: 3, rate }, forever);
   await succeed(store, await claimOne(store, aJob({ tags: ['a "b"', 'ü\\'], env: { X: 'tab\there' } })), 'text \\ "q"');
   await fail(store, await claimOne(store, aJob({ command: 'line\nline', maxAttempts: 1 })));
   const lease = await claimOne(store, aJob({ unique: { key: 'k', while: 'active', onConflict: 'existing' } }));
@@ -34,6 +35,10 @@ async function fill(store: Store): Promise<void> {
   await store.appendLogs([{ ...held, offset: 0, data }], forever);
   await store.writeCheckpoint({ ...held, upload: 1, offset: 0, data, complete: { kind: 'bytes' } }, forever);
   await store.report([{ ...held, progress: { fraction: 0.1, text: 'x' } }], forever);
+  const limited = aJob({ limits: [{ key: 'k', max: 1 }] });
+  const { workerId } = await claimOne(store, limited);
+  await submitOne(store, limited);
+  assert.deepEqual(await claim(store, workerId), [], 'its limit is full');
   await store.insert(jobs(20, { fairKey: 'f', queue: 'fair' }), {}, forever);
   await store.insert(
     [aJob({ delayMs: 3_600_000, rerun: 'never' })],
@@ -60,6 +65,7 @@ async function everything(store: Store) {
     logs: await Promise.all(ids.map((jobId) => store.readLog({ jobId, attempt: 1, from: 0, maxBytes: 100 }, forever))),
     checkpoints: await Promise.all(ids.map((id) => store.checkpoint(id, forever))),
     queues: await store.queues(forever),
+    limits: await store.limits(forever),
     workers: await store.workers(forever),
     workflow: await store.workflow(1, forever),
     steps: await store.steps(1, null, forever),
@@ -86,7 +92,7 @@ test('promote: everything is there, times by the other clock, ids go on, and the
   const options = { file, url, schema, tell: (line: string) => void lines.push(line) };
   await rehearse(options);
   assert.deepEqual(await query('select 1 from pg_namespace where nspname = $1', [schema]), [], 'nothing is written');
-  assert.ok(lines.includes('job: 27 rows'), lines.join('\n'));
+  assert.ok(lines.includes('job: 29 rows'), lines.join('\n'));
   await promote(options);
   assert.equal(hashOf(file), before);
   const differenceMs = Number(

@@ -22,6 +22,8 @@ const READ_AS: Readonly<Record<string, string>> = {
   'live.claimed': `(status = 'running' and flags & ${FLAG.group} = 0)`,
   // Only PostgreSQL marks jobs that are never prefetched.
   'live.flags': `flags | iif((select j.spec ->> '$.rerun' = 'never' or j.spec ->> '$.max_attempts' = 1 from job j where j.id = job_id), ${FLAG.neverPrefetched}, 0)`,
+  // Claims look at all of them again.
+  'parking.opens_at': '0',
   'idempotency.answer': `case when json_type(answer) = 'object' then json_object('workflow_id', answer ->> '$.workflow')
     when key like 'POST /schedules/%' then json_object('tick_ids', (select json_group_array(value ->> 0) from json_each(answer)))
     else (select json_group_array(json_object('job_id', value ->> 0, 'deduplicated', json(iif(value ->> 1, 'true', 'false')))) from json_each(answer)) end`,

@@ -4,7 +4,7 @@ import type { Store } from '../src/store/store.ts';
 import { aJob, anOffer, aWorker, jobs } from './kit/builders.ts';
 import { claimOne, forever, type Lease, readOne, submitOne, success } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
-import { aRotation, aSession, aToken } from './kit/tokens.ts';
+import { anEntry, aRotation, aSession, aToken } from './kit/tokens.ts';
 
 const RETENTION = { doneMs: 0, otherMs: 0, statsMs: 0 };
 
@@ -81,6 +81,9 @@ function callsOf(store: Store, lease: Lease, waitingId: number): ((signal: Abort
     (signal) => store.definitionVersions('etl', { before: null, limit: 10 }, signal),
     (signal) => store.deleteDefinition('etl', signal),
     (signal) => store.schedulesUsing('etl', signal),
+    (signal) => store.addAudit(anEntry(), signal),
+    (signal) => store.audit({}, { before: null, limit: 1 }, signal),
+    (signal) => store.pruneAudit(0, 10, signal),
     (signal) => store.addStats([], signal),
     (signal) => store.stats({ from: 0, to: 1 }, signal),
     (signal) => store.createOperation({ action: 'cancel', filter: {}, total: 0 }, signal),

@@ -2,6 +2,7 @@
 
 import { describe } from 'node:test';
 import { exerciseAbort } from './abort.ts';
+import { exerciseAudit } from './audit.ts';
 import { exerciseCascade } from './cascade.ts';
 import { exerciseCatchUp } from './catch-up.ts';
 import { exerciseChangeSchedule } from './change-schedule.ts';
@@ -82,6 +83,7 @@ const THEMES = [
   exerciseSecrets,
   exerciseTokens,
   exerciseSessions,
+  exerciseAudit,
   exerciseLogs,
   exerciseList,
   exerciseUnique,

@@ -1,3 +1,4 @@
+import type { NewAuditEntry } from '../../src/core/audit.ts';
 import type { NewSession } from '../../src/core/session.ts';
 import type { NewToken, TokenRotation } from '../../src/core/token.ts';
 
@@ -23,4 +24,9 @@ export function aRotation(fields: Partial<TokenRotation> = {}): TokenRotation {
 
 export function aSession(fields: Partial<NewSession> = {}): NewSession {
   return { hash: 'hash', kind: 'session', caller: 'ada', request: null, lifeMs: 3_600_000, ...fields };
+}
+
+export function anEntry(fields: Partial<NewAuditEntry> = {}): NewAuditEntry {
+  const entry = { actor: 'ada', address: '127.0.0.1', action: 'POST /jobs/:id/cancel', path: '/jobs/12/cancel' };
+  return { ...entry, status: 200, requestId: 'r1', ...fields };
 }

@@ -4,6 +4,7 @@
  */
 
 import type { z } from 'zod';
+import type { AuditPage, AuditQuery } from './audit.ts';
 import type { Limit, LimitEdit, LimitList, RateList } from './capacity.ts';
 import type { CheckpointUploadQuery, CheckpointWritten } from './checkpoint.ts';
 import type { ClaimedJobs, ClaimRequestInput, ClaimWaitEnded, EndClaimWait } from './claim.ts';
@@ -192,6 +193,8 @@ export const routes = {
   setSecret: route('PUT', '/secrets/:name', 'admin').of<{ body: SecretValueInput; reply: Secret }>(),
   deleteSecret: route('DELETE', '/secrets/:name', 'admin').of<{ reply: Empty }>(),
   rotateSecrets: route('POST', '/secrets/rotate', 'admin').of<{ body?: Empty; reply: Out<typeof RotatedSecrets> }>(),
+
+  listAudit: route('GET', '/audit', 'admin').of<{ query: In<typeof AuditQuery>; reply: AuditPage }>(),
 
   readSession: route('GET', '/session', 'read').of<{ reply: Session }>(),
   openSession: route('POST', '/session', 'read').of<{ reply: OpenedSession }>(),

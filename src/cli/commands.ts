@@ -57,6 +57,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...inGroup('Access:', [
     [['tokens', 'token'], async () => (await import('./commands/tokens.ts')).tokensCommand()],
     [['secrets', 'secret'], async () => (await import('./commands/secrets.ts')).secretsCommand()],
+    [['audit'], async () => (await import('./commands/audit.ts')).auditCommand()],
     [['auth'], async () => (await import('./commands/auth.ts')).authCommand()],
   ]),
   ...inGroup('Schedules:', [

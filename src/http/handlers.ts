@@ -3,6 +3,7 @@
 import { type RouteName, routes } from '../api/routes.ts';
 import type { RouteHandler } from './handler.ts';
 import { attemptHandlers } from './handlers/attempts.ts';
+import { auditHandlers } from './handlers/audit.ts';
 import { capacityHandlers } from './handlers/capacity.ts';
 import { definitionHandlers } from './handlers/definitions.ts';
 import { jobHandlers } from './handlers/jobs.ts';
@@ -33,6 +34,7 @@ const byName: Record<RouteName, RouteHandler> = {
   ...overviewHandlers,
   ...secretHandlers,
   ...tokenHandlers,
+  ...auditHandlers,
   ...sessionHandlers,
   ...systemHandlers,
 };

@@ -11,6 +11,7 @@ import type { Log } from '../ops/log.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import { AnswerBudget } from './answer-budget.ts';
 import { answerCall } from './answer-call.ts';
+import { auditHook, isAudited } from './audit.ts';
 import { configured, linkPath, type Principal } from './authenticate.ts';
 import { addChecks } from './checks.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
@@ -234,6 +235,7 @@ function addRoute(app: FastifyInstance, handler: RouteHandler, context: Context,
     config: { handler },
     bodyLimit: handler.bodyLimit ?? DEFAULT_BODY_BYTES,
     exposeHeadRoute: method === 'GET' && !handler.long,
+    ...(isAudited(handler.route) ? { onSend: auditHook(handler.route, context.scheduler, log) } : {}),
     handler: (request, reply) => answerCall(handler, request, reply, context, log),
   });
 }

@@ -40,6 +40,7 @@ export function nodeSettings(options: OpenOptions): NodeSettings {
     retentionDoneMs: durationOf('retentionDone', options.retentionDone),
     retentionFailedMs: durationOf('retentionFailed', options.retentionFailed),
     retentionLedgerMs: durationOf('retentionLedger', options.retentionLedger),
+    retentionAuditMs: SETTINGS.retentionAuditMs.default,
     retentionStatsMs: durationOf('retentionStats', options.retentionStats),
   };
 }

@@ -34,6 +34,7 @@ export type NodeSettings = Pick<
   | 'retentionDoneMs'
   | 'retentionFailedMs'
   | 'retentionLedgerMs'
+  | 'retentionAuditMs'
   | 'retentionStatsMs'
 >;
 
@@ -44,6 +45,7 @@ export const NODE_DEFAULTS: NodeSettings = {
   retentionDoneMs: SETTINGS.retentionDoneMs.default,
   retentionFailedMs: SETTINGS.retentionFailedMs.default,
   retentionLedgerMs: SETTINGS.retentionLedgerMs.default,
+  retentionAuditMs: SETTINGS.retentionAuditMs.default,
   retentionStatsMs: SETTINGS.retentionStatsMs.default,
 };
 
@@ -208,6 +210,7 @@ function dutySettings(settings: NodeSettings): DutySettings {
       statsMs: settings.retentionStatsMs,
     },
     ledgerMs: settings.retentionLedgerMs,
+    auditMs: settings.retentionAuditMs,
   };
 }
 

@@ -1,5 +1,6 @@
 /** Tokens of the API, and sessions of the dashboard. */
 
+import type { AuditEntry, AuditFilter, NewAuditEntry } from '../core/audit.ts';
 import type { NewSession, Session, SessionKind } from '../core/session.ts';
 import type { NewToken, Token, TokenRotation, ValidToken } from '../core/token.ts';
 
@@ -38,4 +39,16 @@ export interface AccessStore {
 
   /** Deletes what has expired, and sessions that were not used within `idleMs`. Returns their number. */
   pruneSessions(idleMs: number, signal: AbortSignal): Promise<number>;
+
+  addAudit(entry: NewAuditEntry, signal: AbortSignal): Promise<void>;
+
+  /** Returns entries that match, newest first: those with an id below `before`, all if that is `null`. */
+  audit(
+    filter: AuditFilter,
+    page: { before: number | null; limit: number },
+    signal: AbortSignal,
+  ): Promise<AuditEntry[]>;
+
+  /** Deletes up to `limit` entries older than `keepMs`, and returns their number. */
+  pruneAudit(keepMs: number, limit: number, signal: AbortSignal): Promise<number>;
 }

@@ -218,6 +218,11 @@ export const TWINS = {
     takeSession: 'Deletes a session, link or ticket and returns it.',
     pruneSessions: 'Deletes what has expired.',
   },
+  audit: {
+    insertAudit: 'A new entry.',
+    audit: 'Entries that match, newest first.',
+    pruneAudit: 'Deletes the oldest entries.',
+  },
   instances: {
     keepDuties: 'Renews the terms of duties.',
     takeDuties: 'Takes duties whose term is over.',

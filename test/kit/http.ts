@@ -56,7 +56,7 @@ export async function openTestServer(
   });
   const ended = new AbortController();
   const day = 86_400_000;
-  const settings = { leaseMs: 30_000, reapEveryMs: 10_000, forgetWorkersAfterMs: day, ledgerMs: day };
+  const settings = { leaseMs: 30_000, reapEveryMs: 10_000, forgetWorkersAfterMs: day, ledgerMs: day, auditMs: day };
   const retention = { doneMs: day, otherMs: day, statsMs: day };
   const duties = runDuties(parts, { ...settings, retention }, ended.signal);
   const scheduler = wrap(parts.scheduler);

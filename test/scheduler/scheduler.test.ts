@@ -628,7 +628,14 @@ test('health: well through quiet hours, whatever the loops wait for; not while o
   const ended = new AbortController();
   const day = 86_400_000;
   const retention = { doneMs: day, otherMs: day, statsMs: day };
-  const settings = { leaseMs: LEASE, reapEveryMs: 10_000, forgetWorkersAfterMs: day, retention, ledgerMs: day };
+  const settings = {
+    leaseMs: LEASE,
+    reapEveryMs: 10_000,
+    forgetWorkersAfterMs: day,
+    retention,
+    ledgerMs: day,
+    auditMs: day,
+  };
   const seldom: Loop = { name: 'seldom', everyMs: 1_000, tick: async () => 7_200_000 };
   const duties = runDuties(parts, settings, ended.signal);
   const { random, log } = parts.context;
@@ -655,7 +662,7 @@ test('cluster: the instance that answers was seen now, however rarely it renews 
   const row = { host: 'h', pid: 1, roles: ['api'], version: '0', url: null, beatMs: 60_000 };
   await store.beatInstance({ ...row, id: 'me' }, signal);
   await store.beatInstance({ ...row, id: 'other' }, signal);
-  await clock.advance(300_000);
+  clock.advance(300_000);
   const { instances } = await scheduler.cluster(signal);
   const seen = Object.fromEntries(instances.map(({ id, seenAt, state }) => [id, [clock.now() - seenAt, state]]));
   assert.deepEqual(seen, { me: [0, 'online'], other: [300_000, 'offline'] });

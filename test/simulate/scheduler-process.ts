@@ -86,7 +86,14 @@ export class SchedulerProcess {
       url: null,
     };
     const retention = { doneMs: DAY_MS, otherMs: DAY_MS, statsMs: DAY_MS };
-    const duties = { leaseMs, reapEveryMs: leaseMs / 3, forgetWorkersAfterMs: DAY_MS, retention, ledgerMs: DAY_MS };
+    const duties = {
+      leaseMs,
+      reapEveryMs: leaseMs / 3,
+      forgetWorkersAfterMs: DAY_MS,
+      retention,
+      ledgerMs: DAY_MS,
+      auditMs: DAY_MS,
+    };
     const loops = [runStatistics(parts, NEVER), runPresence(parts, instance, NEVER), runDuties(parts, duties, NEVER)];
     for (const loop of loops) loop.catch((error: unknown) => this.#world.crashed(error));
     for (const worker of this.#attached()) worker.start();

@@ -23,6 +23,15 @@ export const retentionSettings = inGroup('Retention', {
     sentence: 'How long failed, cancelled and skipped jobs are kept.',
     commands: SERVERS,
   }),
+  retentionAuditMs: setting({
+    name: 'retention-audit',
+    value: 'DURATION',
+    default: 365 * 86_400_000,
+    defaultText: '365d',
+    parse: durationFrom(0),
+    sentence: 'How long the audit is kept.',
+    commands: SERVERS,
+  }),
   retentionLedgerMs: setting({
     name: 'retention-ledger',
     value: 'DURATION',

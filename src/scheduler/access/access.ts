@@ -3,6 +3,7 @@
 import { WorkronError } from '../../core/error.ts';
 import type { NewToken, Token, TokenRotation, ValidToken } from '../../core/token.ts';
 import { hashToken, newTokenText } from '../../ops/token-text.ts';
+import type { AccessStore } from '../../store/access-store.ts';
 import type { SchedulerContext } from '../context.ts';
 import { TokenCache } from './token-cache.ts';
 
@@ -24,6 +25,8 @@ export interface Access {
   validTokenOf(name: string): Promise<ValidToken | undefined>;
   /** The valid token whose hash begins so. */
   validTokenByHash(start: string): Promise<ValidToken | undefined>;
+  addAudit: AccessStore['addAudit'];
+  audit: AccessStore['audit'];
   /** Who registered a worker: `null` if it is not a caller of the API; `undefined` if there is no such worker. */
   registrantOf(workerId: number, signal: AbortSignal): Promise<string | null | undefined>;
 }
@@ -57,6 +60,8 @@ export function accessOf({ store, clock, log }: SchedulerContext): Access {
       if (count === 0) throw noToken(name);
       return count;
     },
+    addAudit: (entry, signal) => store.addAudit(entry, signal),
+    audit: (filter, page, signal) => store.audit(filter, page, signal),
     tokens: (signal) => store.tokens(signal),
     validToken: (text) => cache.byHash(hashToken(text)),
     validTokenOf: (name) => cache.byName(name),

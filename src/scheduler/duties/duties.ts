@@ -29,6 +29,7 @@ export interface DutySettings {
   retention: Retention;
   /** How long the ledger of schedules is kept. */
   ledgerMs: number;
+  auditMs: number;
 }
 
 /** Runs all duties until `signal` aborts; resolves once every round in progress has ended. */
@@ -51,7 +52,7 @@ export async function runDuties(
     leader.lead('grapher', (led) => stack.use(grapher(led, new Wake()))),
     leader.lead('ticker', (led) => stack.use(ticker(led, new Wake()))),
     leader.lead('expirer', expirer),
-    leader.lead('pruner', (led) => pruner(led, settings.retention, settings.ledgerMs)),
+    leader.lead('pruner', (led) => pruner(led, settings)),
     leader.lead('bulk', (led) => bulkRunner(led, bulkWake)),
     leader.lead('notifier', notifier),
   ];

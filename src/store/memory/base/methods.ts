@@ -1,5 +1,6 @@
 /** The methods of this store as functions of its tables. A leader's writes are made only in its term. */
 
+import { addAudit, audit, pruneAudit } from '../cluster/audit.ts';
 import { beatInstance, forgetInstances, instances, leaveInstance } from '../cluster/instances.ts';
 import { duties, lead, resign } from '../cluster/leadership.ts';
 import { deliver, notices, notifications, postponeNotice } from '../cluster/notices.ts';
@@ -110,6 +111,8 @@ export const writes = {
   rotateToken,
   revokeToken,
   touchTokens,
+  addAudit,
+  pruneAudit,
   pruneTokens,
   createSession,
   useSession,
@@ -170,6 +173,7 @@ export const reads = {
   workers,
   worker,
   tokens,
+  audit,
   validTokens,
   stats,
   operation,

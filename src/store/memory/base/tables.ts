@@ -1,5 +1,6 @@
 /** The state of this store. Each method is a synchronous function of it, so no call sees another half done. */
 
+import type { AuditEntry } from '../../../core/audit.ts';
 import type { StoredReservation } from '../../../core/capacity.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Definition } from '../../../core/dag/definition.ts';
@@ -44,6 +45,7 @@ export interface Tables {
   readonly needItems: Set<Entry>;
   readonly workflows: Map<number, WorkflowRow>;
   readonly workers: Map<number, Worker>;
+  readonly audit: Map<number, AuditEntry>;
   readonly sessions: Map<string, Session>;
   readonly tokens: Map<number, ValidToken>;
   /** By worker. */
@@ -72,7 +74,7 @@ export interface Tables {
   /** Ticks whose replaced runs have not been asked to stop. */
   readonly stopping: Set<TickRow>;
   readonly lastId: Record<
-    'job' | 'workflow' | 'worker' | 'operation' | 'schedule' | 'line' | 'tick' | 'notice' | 'token',
+    'job' | 'workflow' | 'worker' | 'operation' | 'schedule' | 'line' | 'tick' | 'notice' | 'token' | 'audit',
     number
   >;
 }
@@ -124,6 +126,7 @@ export function createTables(clock: Clock): Tables {
     needItems: new Set(),
     workflows: new Map(),
     workers: new Map(),
+    audit: new Map(),
     sessions: new Map(),
     tokens: new Map(),
     reservations: new Map(),
@@ -144,7 +147,18 @@ export function createTables(clock: Clock): Tables {
     dueLines: new Heap(isDueEarlier),
     ticks: new Map(),
     stopping: new Set(),
-    lastId: { job: 0, workflow: 0, worker: 0, operation: 0, schedule: 0, line: 0, tick: 0, notice: 0, token: 0 },
+    lastId: {
+      job: 0,
+      workflow: 0,
+      worker: 0,
+      operation: 0,
+      schedule: 0,
+      line: 0,
+      tick: 0,
+      notice: 0,
+      token: 0,
+      audit: 0,
+    },
   };
 }
 

@@ -2,6 +2,7 @@
 
 import type { LeadRequest } from '../../cluster-store.ts';
 import type { Hint, SideEffects } from '../../hint.ts';
+import { addAudit, audit, pruneAudit } from '../cluster/audit.ts';
 import { beatInstance, forgetInstances, instances, leaveInstance } from '../cluster/instances.ts';
 import { deliver, notices, notifications, postponeNotice } from '../cluster/notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from '../cluster/operations.ts';
@@ -164,6 +165,9 @@ export const methods = {
   tokens,
   validTokens,
   touchTokens,
+  addAudit,
+  audit,
+  pruneAudit,
   pruneTokens,
   createSession,
   useSession,

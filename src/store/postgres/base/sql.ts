@@ -4,6 +4,7 @@
  * limit on their number. Each statement reads the current time once, at its start.
  */
 
+import { auditSql } from '../sql/audit.ts';
 import { cascadeSql } from '../sql/cascade.ts';
 import { changeSql } from '../sql/change.ts';
 import { checkpointSql } from '../sql/checkpoint.ts';
@@ -81,6 +82,7 @@ function texts(s: string) {
     ...operationsSql(s),
     ...secretsSql(s),
     ...tokensSql(s),
+    ...auditSql(s),
     ...sessionsSql(s),
     ...instancesSql(s),
     ...intakeSql(s),

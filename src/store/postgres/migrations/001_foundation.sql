@@ -525,6 +525,18 @@ create table workron.session (
   expires_at timestamptz(3) not null
 );
 
+-- Who changed what through the API. Rows are added, and deleted when they are old; nothing changes them.
+create table workron.audit (
+  id bigint primary key generated always as identity,
+  at timestamptz(3) not null,
+  actor text not null,
+  address text not null,
+  action text not null,
+  path text not null,
+  status integer not null,
+  request_id text not null
+);
+
 -- INDEXES --------------------------------------------------------------------------------------------------------------
 
 -- Lists by name, queue and tags. The claim reads none of these.

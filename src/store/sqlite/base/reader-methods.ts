@@ -1,5 +1,6 @@
 /** The methods of the reader's thread: reads that may take their time. */
 
+import { audit } from '../cluster/audit.ts';
 import { instances } from '../cluster/instances.ts';
 import { duties } from '../cluster/leadership.ts';
 import { notifications } from '../cluster/notices.ts';
@@ -44,6 +45,7 @@ export const readerMethods = {
   queues,
   workers,
   tokens,
+  audit,
   stats,
   duties,
   instances,

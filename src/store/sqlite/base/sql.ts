@@ -4,6 +4,7 @@
  * `begin immediate` transaction, so what a statement has read stays true until the commit.
  */
 
+import { auditSql } from '../sql/audit.ts';
 import { cascadeSql } from '../sql/cascade.ts';
 import { changeSql } from '../sql/change.ts';
 import { checkpointSql } from '../sql/checkpoint.ts';
@@ -65,6 +66,7 @@ export const sql = {
   ...operationsSql,
   ...secretsSql,
   ...tokensSql,
+  ...auditSql,
   ...sessionsSql,
   ...instancesSql,
   ...intakeSql,

@@ -1,5 +1,6 @@
 /** The methods of the writer's thread. */
 
+import { addAudit, pruneAudit } from '../cluster/audit.ts';
 import { beatInstance, forgetInstances, leaveInstance } from '../cluster/instances.ts';
 import { lead, resign } from '../cluster/leadership.ts';
 import { deliver, notices, postponeNotice } from '../cluster/notices.ts';
@@ -97,6 +98,8 @@ const writes = {
   rotateToken,
   revokeToken,
   touchTokens,
+  addAudit,
+  pruneAudit,
   pruneTokens,
   createSession,
   useSession,

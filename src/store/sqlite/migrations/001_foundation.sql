@@ -481,6 +481,18 @@ create table session (
   expires_at integer not null
 ) strict, without rowid;
 
+-- Who changed what through the API. Rows are added, and deleted when they are old; nothing changes them.
+create table audit (
+  id integer primary key autoincrement,
+  at integer not null,
+  actor text not null,
+  address text not null,
+  action text not null,
+  path text not null,
+  status integer not null,
+  request_id text not null
+) strict;
+
 -- INDEXES --------------------------------------------------------------------------------------------------------------
 
 -- Lists by name, queue and tags. The claim reads none of these.

@@ -1,0 +1,79 @@
+/** The audit: who changed what, when, from where, with which result. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Route } from '../../src/api/route.ts';
+import { routes } from '../../src/api/routes.ts';
+import { isAudited } from '../../src/http/audit.ts';
+import { systemClock } from '../../src/ops/clock.ts';
+import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openTestServer } from '../kit/http.ts';
+
+const ADMIN = { authorization: 'Bearer a-configured-token' };
+
+test('audit: changes and refusals are on record with their caller, others are not', async () => {
+  await using server = await openTestServer({ token: 'a-configured-token' });
+  const { body: made } = await server.call('POST', '/tokens', { name: 'ada', role: 'viewer' }, ADMIN);
+  const ada = { authorization: `Bearer ${made.token}` };
+  const { body: job } = await server.call('POST', '/jobs', { command: 'secret-of-the-job', delay: '1h' }, ADMIN);
+  await server.call('POST', `/jobs/${job.id}/cancel`, undefined, { ...ADMIN, 'x-request-id': 'mine' });
+  await server.call('POST', `/jobs/${job.id}/retry`, undefined, ada);
+  await server.call('POST', `/jobs/999/cancel`, undefined, ADMIN);
+  await server.call('POST', `/jobs/${job.id}/cancel`);
+  await server.call('GET', '/jobs', undefined, ada);
+  await server.call('POST', '/workers/register', { name: 'w' }, ADMIN);
+
+  const { body } = await server.call('GET', '/audit', undefined, ADMIN);
+  const shown = body.items.map((entry: Record<string, unknown>) => [
+    entry['actor'],
+    entry['action'],
+    entry['path'],
+    entry['status'],
+  ]);
+  assert.deepEqual(shown, [
+    ['token', 'POST /jobs/:id/cancel', '/jobs/999/cancel', 404],
+    ['ada', 'POST /jobs/:id/retry', `/jobs/${job.id}/retry`, 403],
+    ['token', 'POST /jobs/:id/cancel', `/jobs/${job.id}/cancel`, 200],
+    ['token', 'POST /tokens', '/tokens', 201],
+  ]);
+  assert.deepEqual([body.items[2].request_id, body.items[2].address], ['mine', '127.0.0.1']);
+  assert.ok(!JSON.stringify(body).includes(made.token) && !JSON.stringify(body).includes('secret-of-the-job'));
+
+  const list = async (query: string) => (await server.call('GET', `/audit?${query}`, undefined, ADMIN)).body;
+  assert.equal((await list('actor=ada')).items.length, 1);
+  assert.equal((await list(`path=/jobs/${job.id}`)).items.length, 2);
+  assert.equal((await list('from=1h')).items.length, 4);
+  assert.equal((await list('to=1h')).items.length, 0);
+  const page = await list('limit=3');
+  assert.equal((await list(`limit=3&cursor=${page.next_cursor}`)).items.length, 1);
+  for (const bad of ['limit=0', 'from=soon', 'who=me', 'cursor=x']) {
+    assert.equal((await server.call('GET', `/audit?${bad}`, undefined, ADMIN)).status, 400, bad);
+  }
+});
+
+test('audit: an entry that cannot be written does not undo the change, and the log has it', async () => {
+  const store = openMemory({ clock: systemClock });
+  const broken = { ...store, addAudit: () => Promise.reject(new Error('no space')) };
+  const logged: string[] = [];
+  const line = (level: string) => (fields: object, message: string) =>
+    void logged.push(`${level} ${message} ${JSON.stringify(fields)}`);
+  const log = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error'), child: () => log };
+  await using server = await openTestServer({ store: broken, log });
+  assert.equal((await server.call('PATCH', '/queues/mail', { paused: true })).status, 200);
+  assert.ok(logged.some((text) => /^info audit .*PATCH \/queues\/:name.*"status":200/.test(text)));
+  assert.ok(logged.some((text) => text.startsWith('error an entry of the audit was not written')));
+});
+
+test('audit: every route that changes something is on record, but submissions and the reports of workers', () => {
+  const left = Object.entries(routes as Record<string, Route>)
+    .filter(([, route]) => route.method !== 'GET' && route.scope !== 'work' && !isAudited(route))
+    .map(([name]) => name);
+  assert.deepEqual(left.sort(), [
+    'createTicket',
+    'previewSchedule',
+    'rerunJob',
+    'rerunWorkflow',
+    'submitJobs',
+    'submitWorkflow',
+  ]);
+});

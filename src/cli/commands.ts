@@ -19,6 +19,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     [['scheduler'], async () => (await import('./commands/serve.ts')).schedulerCommand()],
     [['worker'], async () => (await import('./commands/serve.ts')).workerCommand()],
     [['migrate'], async () => (await import('./commands/migrate.ts')).migrateCommand()],
+    [['doctor'], async () => (await import('./commands/doctor.ts')).doctorCommand()],
     [['promote'], async () => (await import('./commands/promote.ts')).promoteCommand()],
     [['backup'], async () => (await import('./commands/backup.ts')).backupCommand()],
   ]),

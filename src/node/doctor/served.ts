@@ -1,0 +1,41 @@
+/** Jobs that wait and that no worker can take. */
+
+import { laneFromKey, serves } from '../../core/lane.ts';
+import type { WorkerRow } from '../../core/worker.ts';
+import { bad, type Finding, ok } from './finding.ts';
+
+export interface WaitingLane {
+  key: string;
+  jobs: number;
+}
+
+type Profile = Pick<WorkerRow, 'queues' | 'commands' | 'handlers' | 'tags' | 'resources'>;
+
+const SHOWN = 10;
+
+export function examineServed(lanes: readonly WaitingLane[], online: readonly Profile[]): Finding[] {
+  const check = 'workers';
+  const waiting = lanes.reduce((sum, { jobs }) => sum + jobs, 0);
+  if (online.length === 0 && waiting > 0) {
+    return [bad(check, `${waiting} jobs wait, and no worker is online`, 'start one: workron worker --scheduler URL')];
+  }
+  const unserved = lanes.filter(({ key }) => !online.some((profile) => canRun(profile, key)));
+  if (unserved.length === 0) return [ok(check, `${online.length} online; they can run every job that waits`)];
+  return unserved.slice(0, SHOWN).map(({ key, jobs }) => {
+    const { queue, kind, requires, resources } = laneFromKey(key);
+    const need = [
+      `queue ${queue}`,
+      kind === '' ? 'commands' : `handler ${kind}`,
+      ...(requires.length === 0 ? [] : [`tags ${requires.join(', ')}`]),
+      ...Object.entries(resources).map(([name, amount]) => `${name} ${amount}`),
+    ].join(', ');
+    const notifies = queue === 'workron.notify' ? '; notifications are not delivered until then' : '';
+    return bad(check, `${jobs} jobs wait for a worker with ${need}: none is online`, `start such a worker${notifies}`);
+  });
+}
+
+function canRun({ resources, ...profile }: Profile, key: string): boolean {
+  const lane = laneFromKey(key);
+  const fits = Object.entries(lane.resources).every(([name, amount]) => (resources[name] ?? 0) >= amount);
+  return fits && serves({ ...profile, free: resources }, lane);
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { aJob } from '../../contract/kit/builders.ts';
+import { forever, register } from '../../contract/kit/steps.ts';
+import { examine } from '../../src/node/doctor/doctor.ts';
+import type { Finding } from '../../src/node/doctor/finding.ts';
+import type { Store } from '../../src/store/store.ts';
+import { openTestPostgres, testPostgresUrl, testSchema } from '../kit/postgres.ts';
+import { aFolder, openTestSqlite } from '../kit/sqlite.ts';
+
+const of = (findings: readonly Finding[], check: string) => findings.filter((finding) => finding.check === check);
+const bad = (findings: readonly Finding[]) =>
+  findings.filter(({ state }) => state === 'bad').map(({ detail }) => detail);
+
+async function waitForWorkers(store: Store, look: () => Promise<Finding[]>): Promise<void> {
+  await store.insert(
+    [aJob({ queue: 'render', handler: 'resize', command: null, requires: ['gpu'] }), aJob()],
+    {},
+    forever,
+  );
+  assert.match(bad(await look())[0] ?? '', /2 jobs wait, and no worker is online/);
+  await register(store, { commands: true });
+  const [unserved, ...rest] = bad(await look());
+  assert.match(unserved ?? '', /1 jobs wait for a worker with queue render, handler resize, tags gpu: none is online/);
+  assert.deepEqual(rest, [], 'the other job can be run');
+  await register(store, { handlers: ['resize'], tags: ['gpu'] });
+  assert.deepEqual(bad(await look()), []);
+}
+
+test('doctor: a SQLite file: rights, schema, and jobs that no worker can run', async () => {
+  await using opened = await openTestSqlite();
+  const file = opened.store.location;
+  const look = () => examine({ driver: 'sqlite', file }, 'workron');
+  assert.equal(of(await look(), 'schema')[0]?.state, 'ok');
+  assert.equal(of(await look(), 'permissions')[0]?.state, 'ok');
+  chmodSync(file, 0o644);
+  assert.equal(of(await look(), 'permissions')[0]?.state, 'warning');
+  await waitForWorkers(opened.store, look);
+});
+
+test('doctor: a file that is not there is no error, one of another program is', async () => {
+  await using folder = await aFolder();
+  const file = join(folder.path, 'x.db');
+  assert.deepEqual(bad(await examine({ driver: 'sqlite', file }, 'workron')), []);
+  writeFileSync(file, 'this is not a database, but it is long enough to be taken for one'.repeat(50));
+  assert.equal(bad(await examine({ driver: 'sqlite', file }, 'workron')).length, 1);
+});
+
+test('doctor: PostgreSQL: server, clock, pooler, schema, transactions, and jobs that no worker can run', async () => {
+  await using opened = await openTestPostgres();
+  const { url, schema } = opened;
+  const look = () => examine({ driver: 'postgres', url }, schema);
+  const findings = await look();
+  for (const check of ['server', 'clock', 'pooler', 'schema', 'vacuum horizon', 'bloat']) {
+    assert.equal(of(findings, check)[0]?.state, 'ok', JSON.stringify(of(findings, check)));
+  }
+  await waitForWorkers(opened.store, look);
+});
+
+test('doctor: a schema that is missing and a database that does not answer are named, with advice', async () => {
+  const url = await testPostgresUrl();
+  const [missing] = of(await examine({ driver: 'postgres', url }, testSchema()), 'schema');
+  assert.deepEqual([missing?.state, missing?.advice], ['bad', 'run `workron migrate`, or start Workron']);
+  const away = 'postgres://nobody@127.0.0.1:1/none';
+  assert.equal(of(await examine({ driver: 'postgres', url: away }, 'workron'), 'store')[0]?.state, 'bad');
+});

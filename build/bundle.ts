@@ -39,7 +39,7 @@ const GROUPS = [
   { name: 'commands', test: /\/src\/cli\/(?!(?:main|serve|banner|shutdown|output\/terminal-log)\.ts)/ },
   { name: 'telemetry', test: /\/src\/ops\/(?:log|metrics)\.ts/ },
   { name: 'serve', test: /\/src\/cli\/(?!main\.ts)/ },
-  { name: 'files', test: /\/src\/api\/(?:schedule-file|workflow\/file|workflow\/source)\.ts/ },
+  { name: 'files', test: /\/src\/api\/(?:schedule-file|workflow\/file|workflow\/source|workflow\/stored-wire)\.ts/ },
   { name: 'schemas', test: /\/src\/api\/(?!(?:describe-schedule|schedule-wire)\.ts)/ },
   { name: 'scheduler', test: /\/src\/scheduler\// },
   { name: 'worker', test: /\/src\/worker\// },

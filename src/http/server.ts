@@ -64,7 +64,7 @@ interface MountableServer {
   close(): Promise<void>;
 }
 
-interface ListeningServer {
+export interface ListeningServer {
   url: string;
   port: number;
   /** Listens on a socket of the file system as well, whose callers need no token. */

@@ -997,7 +997,7 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/store/postgres/jobs/plan-claim.ts',
-        from: '    if (room.reservation === null) counts.set',
+        from: '    if (room.reservation === null && !lane.metered) counts.set',
         to: '    if (passing.length === 0) counts.set',
       },
     ],

@@ -72,6 +72,12 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   'tokens rotate': ['workron tokens rotate ci', 'workron tokens rotate ci --json'],
   'tokens revoke': ['workron tokens revoke ci', 'workron tokens revoke ci ana'],
+  audit: ['workron audit --since 1d', 'workron audit --actor ci --json-lines'],
+  doctor: ['workron doctor', 'workron doctor --db-url postgres://localhost/workron'],
+  promote: [
+    'workron promote jobs.db postgres://localhost/workron',
+    'workron promote sqlite:jobs.db postgres://db/workron',
+  ],
   auth: ['workron auth link', 'curl -H "$(workron auth header)" http://127.0.0.1:8080/jobs'],
   'auth header': ['workron auth header', 'curl -H "$(workron auth header)" http://127.0.0.1:8080/jobs'],
   'auth link': ['workron auth link', 'workron auth link --url http://127.0.0.1:9000'],

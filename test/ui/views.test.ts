@@ -118,3 +118,24 @@ test('today: a run of the timeline opens, worries are links, and a group of fail
   await page.goto(`${dashboard.url}/ui/jobs/${tick?.job_id}`);
   await page.locator('.page-head [data-state="done"]').waitFor();
 });
+
+test('a workflow is stored, run from a form made of its parameters, and its runs are shown', async () => {
+  await using screen = await dashboard.open('/ui/workflows', { allow: /400/ });
+  const { page } = screen;
+  await page.getByRole('button', { name: 'Run a workflow' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Run a workflow' });
+  const source =
+    'name: release\nparams:\n  version: {}\nsteps:\n  a:\n    command: echo releasing $WORKRON_PARAM_VERSION\n';
+  await dialog.getByLabel('Workflow (YAML or JSON)').fill(source);
+  await dialog.getByRole('button', { name: 'Store it' }).click();
+  await page.getByRole('heading', { name: 'release' }).waitFor();
+  await page.getByRole('button', { name: 'Run…' }).click();
+  const form = page.getByRole('dialog', { name: 'Run release' });
+  await form.getByLabel(/^version/).fill('1.4.0');
+  await form.getByRole('button', { name: 'Run it' }).click();
+  await page.locator('.page-head [data-state="done"]').waitFor();
+  await page.goto(`${dashboard.url}/ui/workflows`);
+  const row = page.locator('tr', { hasText: 'release' }).first();
+  await row.locator('.run-bar.tone-green').waitFor();
+  await row.getByText('1 of 1 succeeded').waitFor();
+});

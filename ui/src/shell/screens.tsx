@@ -8,6 +8,9 @@ const Jobs = lazyScreen(async () => (await import('../screens/jobs/jobs.tsx')).J
 const JobScreen = lazyScreen(async () => (await import('../screens/job/job-screen.tsx')).JobScreen);
 const Workflows = lazyScreen(async () => (await import('../screens/workflows/workflows.tsx')).Workflows);
 const WorkflowScreen = lazyScreen(async () => (await import('../screens/workflow/workflow-screen.tsx')).WorkflowScreen);
+const DefinitionScreen = lazyScreen(
+  async () => (await import('../screens/definitions/definition-screen.tsx')).DefinitionScreen,
+);
 const Queues = lazyScreen(async () => (await import('../screens/queues/queues.tsx')).Queues);
 const Schedules = lazyScreen(async () => (await import('../screens/schedules/schedules.tsx')).Schedules);
 const ScheduleScreen = lazyScreen(
@@ -32,6 +35,7 @@ export function Screens({ onNewJob }: { onNewJob: () => void }) {
           <Workflows />
         </Route>
         <Route path="/workflows/:id">{({ id }) => <WorkflowScreen key={id} id={id} />}</Route>
+        <Route path="/definitions/:name">{({ name }) => <DefinitionScreen key={name} name={name} />}</Route>
         <Route path="/queues">
           <Queues />
         </Route>

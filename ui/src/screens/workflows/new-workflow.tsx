@@ -1,6 +1,8 @@
 import { type FormEvent, useState } from 'react';
 import { useLocation } from 'wouter';
 import { client } from '../../data/client.ts';
+import { applyDefinition } from '../../data/definitions.ts';
+import { useAction } from '../../data/use-action.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { NO_WORKFLOW, WorkflowField, type WorkflowText } from '../../shell/workflow-field.tsx';
 import { messageOf } from '../../words/message-of.ts';
@@ -24,6 +26,20 @@ export function NewWorkflow({ onClose }: { onClose: () => void }) {
       setSending(false);
     }
   };
+  const store = useAction({
+    run: async () => {
+      const { readWorkflowFile } = await import('../../data/workflow-text.ts');
+      const { definition, problems } = readWorkflowFile(value.text);
+      if (definition === null) throw new Error(problems[0]?.message ?? 'It is not a workflow');
+      return await applyDefinition(definition.name, value.text);
+    },
+    done: ({ name, version, changed }) =>
+      changed ? `Stored ${name} as version ${version}` : `${name} is the same as version ${version}`,
+    after: ({ name }) => {
+      onClose();
+      go(`/definitions/${name}`);
+    },
+  });
   return (
     <Dialog title="Run a workflow" onClose={onClose} wide>
       <form className="stack" onSubmit={(event) => void submit(event)}>
@@ -32,6 +48,9 @@ export function NewWorkflow({ onClose }: { onClose: () => void }) {
           {problem}
         </p>
         <div className="dialog-actions">
+          <button type="button" disabled={store.running || value.text.trim() === ''} onClick={() => store.run()}>
+            Store it
+          </button>
           <button type="submit" className="primary" disabled={sending || value.text.trim() === ''}>
             Run it
           </button>

@@ -10,6 +10,7 @@ import { State } from '../../parts/state.tsx';
 import { Elapsed, When } from '../../parts/when.tsx';
 import { SAMPLE_WORKFLOW } from '../../words/as-command.ts';
 import { visibleLine } from '../../words/visible-text.ts';
+import { DefinitionList } from '../definitions/definition-list.tsx';
 import { NewWorkflow } from './new-workflow.tsx';
 import { StepBar } from './step-bar.tsx';
 
@@ -43,6 +44,7 @@ export function Workflows() {
         </button>
       </PageHead>
       {making && <NewWorkflow onClose={() => setMaking(false)} />}
+      <DefinitionList />
       <WorkflowFilter status={status} name={name} onChoose={choose} />
       {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
       {list.data === undefined ? (
@@ -128,7 +130,7 @@ function WorkflowTable({ workflows }: { workflows: readonly ListedWorkflow[] }) 
                   <bdi>{visibleLine(workflow.name)}</bdi>
                 </Link>{' '}
                 <span className="faint">#{workflow.id}</span>
-                {workflow.rerun_of !== null && <span className="faint"> repeats #{workflow.rerun_of}</span>}
+                {workflow.rerun_of !== null && <span className="faint"> rerun of #{workflow.rerun_of}</span>}
               </th>
               <td data-label="Steps">
                 <StepBar counts={workflow.step_counts} skipped={workflow.skipped_steps} />

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import type { Client } from '../../src/api/client.ts';
 import { openDashboard } from '../../test/kit/dashboard.ts';
 import { seedPage } from '../../test/kit/page-seed.ts';
+import { backdate } from './backdate.ts';
 
 interface Picture {
   name: string;
@@ -31,6 +32,7 @@ await using dashboard = await openDashboard();
 await shoot({ name: 'welcome', path: '/ui/', ready: '.welcome' });
 const seeded = await seedPage(dashboard.url);
 await fillLedger(dashboard.client);
+await dashboard.restart(async () => backdate(dashboard.folder));
 await busy(dashboard.client);
 for (const picture of pictures()) await shoot(picture);
 
@@ -75,11 +77,18 @@ async function shoot({ name, path, ready, key, press, width = 1180, height = 720
   }
 }
 
-/** Ticks of the last weeks, for the coverage bars. */
+/** Runs of the last day and weeks, some of which failed, and a stored workflow. */
 async function fillLedger(client: Client): Promise<void> {
   const ago = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();
-  await client.backfillSchedule('nightly-backup', { from: ago(20), to: ago(0) });
-  await client.backfillSchedule('poll-carriers', { from: ago(0.2), to: ago(0) });
+  const job = { command: '/usr/local/bin/renew-certs --all', max_attempts: 1 };
+  await client.createSchedule({ name: 'certs-renew', cron: '0 */3 * * *', overlap: 'allow', job });
+  const rollup = { command: 'echo rolled up; [ $(($WORKRON_JOB_ID % 9)) -gt 0 ]', max_attempts: 1 };
+  await client.createSchedule({ name: 'rollup-metrics', every: '30m', overlap: 'allow', job: rollup });
+  const ranges = { 'nightly-backup': 20, 'poll-carriers': 0.9, 'certs-renew': 0.9, 'rollup-metrics': 0.9 };
+  for (const [name, days] of Object.entries(ranges)) {
+    const { items } = await client.backfillSchedule(name, { from: ago(days), to: ago(0) });
+    await client.wait(items.at(-1)?.job_id ?? '', { timeout: '120s' });
+  }
 }
 
 /** Jobs that run while the screenshots are taken. */

@@ -9,6 +9,8 @@ import { startWorkron, temporaryFolder, type WorkronProcess } from './workron-pr
 
 export interface Dashboard extends AsyncDisposable {
   url: string;
+  /** The folder of the server, with its file. */
+  folder: string;
   client: Client;
   /** Opens a path in a new window. Closing it fails the test if there were errors or requests to other origins. */
   open(path: string, options?: ScreenOptions): Promise<Screen>;
@@ -50,6 +52,7 @@ export async function openDashboard({
   const { url } = server;
   return {
     url,
+    folder: folder.path,
     client: new Client({ url, token: token ?? null }),
     open: (path, options) => openScreen(browser, url, path, options),
     async restart(meanwhile) {

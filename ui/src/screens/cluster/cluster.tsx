@@ -38,7 +38,11 @@ export function Cluster() {
       ) : (
         <>
           <Instances instances={cluster.data.instances} />
-          <Duties duties={cluster.data.duties} />
+          {cluster.data.instances.length > 1 || cluster.data.duties.some(({ leader }) => leader === null) ? (
+            <Duties duties={cluster.data.duties} />
+          ) : (
+            <p className="muted">This instance performs all {cluster.data.duties.length} duties.</p>
+          )}
         </>
       )}
     </section>

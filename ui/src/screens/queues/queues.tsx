@@ -42,7 +42,7 @@ export function Queues() {
         </Empty>
       ) : (
         <div className="table-frame">
-          <table className="table">
+          <table className="table table-dense">
             <QueueHead />
             <tbody>
               {all.map((queue) => (

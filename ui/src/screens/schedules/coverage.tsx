@@ -12,7 +12,8 @@ export interface CoverageProps {
 
 /** The last ticks as one cell each, oldest first, with the dates of the first and the last. */
 export function Coverage({ name, ticks, cells }: CoverageProps) {
-  const shown = ticks.slice(0, cells).toReversed();
+  // A backfill is recorded later than the ticks around it.
+  const shown = ticks.slice(0, cells).toSorted((a, b) => Date.parse(a.scheduled_for) - Date.parse(b.scheduled_for));
   const [first, last] = [shown[0], shown.at(-1)];
   if (first === undefined || last === undefined) return <span className="faint">no tick yet</span>;
   return (

@@ -35,6 +35,9 @@ function callsOf(store: Store, lease: Lease, waitingId: number): ((signal: Abort
     (signal) => store.attempts(jobId, signal),
     (signal) => store.countAhead(jobId, 10, signal),
     (signal) => store.outlook(waitingId, signal),
+    (signal) => store.placeGangs(signal),
+    (signal) => store.places(signal),
+    (signal) => store.dropPlaces(['g'], signal),
     (signal) => store.appendLogs([{ jobId, attempt, workerId, offset: 0, data: Buffer.from('x') }], signal),
     (signal) => store.readLog({ jobId, attempt, from: 0, maxBytes: 10 }, signal),
     (signal) =>

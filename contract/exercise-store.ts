@@ -15,6 +15,7 @@ import { exerciseDue } from './due.ts';
 import { exerciseEdit } from './edit.ts';
 import { type Effort, EVERYDAY } from './effort.ts';
 import { exerciseFailingTicks } from './failing-ticks.ts';
+import { exerciseGangs } from './gangs.ts';
 import { exerciseGroups } from './groups.ts';
 import { exerciseHeartbeat } from './heartbeat.ts';
 import { exerciseHints } from './hints.ts';
@@ -69,6 +70,7 @@ const THEMES = [
   exercisePrefetch,
   exerciseLanes,
   exerciseReservations,
+  exerciseGangs,
   exerciseQueues,
   exerciseLimits,
   exerciseRates,

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { DEFAULT_SPEC, type ClaimedJob as DomainClaimedJob } from '../core/job.ts';
 import { plainEnv } from '../core/secret.ts';
 import { duration, label, parseInstant, storeId, toInstant, wholeNumber, wireId, wireInstant } from './fields.ts';
+import { gangFromWire } from './gang.ts';
 import { specShape } from './job.ts';
 import { amounts, queueName, tagList } from './job-submission.ts';
 import { specToWire } from './job-wire.ts';
@@ -73,6 +74,10 @@ export const ClaimedJob = named(
     // Schedulers of earlier versions do not send it.
     run_context: RunContext.nullable().default(null),
     tick: TickOfJob.nullable().default(null),
+    gang_hosts: z
+      .array(z.string())
+      .exactOptional()
+      .meta({ description: "For a member of a gang: the address of each member's worker, by rank." }),
   }),
 );
 export type ClaimedJob = z.output<typeof ClaimedJob>;
@@ -93,6 +98,7 @@ export function claimedJobToWire(job: DomainClaimedJob, sentResults: Set<number>
     ...(job.secretEnv === undefined ? {} : { secret_env: [...job.secretEnv] }),
     run_context: job.runContext === null ? null : runContextToWire(job.runContext, sentResults),
     tick: tickOfJobToWire(job.tick),
+    ...(job.gangContext === undefined ? {} : { gang_hosts: [...job.gangContext.hosts] }),
   };
 }
 
@@ -141,6 +147,8 @@ function claimedJobFromWire(wire: ClaimedJob, results: Map<string, unknown>): Do
     limits: wire.limits,
     rates: ratesFrom(wire.rates),
     onLimit: wire.on_limit,
+    gang: gangFromWire(wire.gang),
+    ...(wire.gang_hosts === undefined ? {} : { gangContext: { hosts: wire.gang_hosts } }),
     // Only the scheduler needs these.
     continueOnFailure: DEFAULT_SPEC.continueOnFailure,
     notify: DEFAULT_SPEC.notify,

@@ -7,6 +7,7 @@ import { ON_LIMIT } from '../core/meter.ts';
 import { UNIQUE_CONFLICTS } from '../core/unique.ts';
 import { isCommandInput } from './command-input.ts';
 import { duration, instant, label, storeId, text, wholeNumber } from './fields.ts';
+import { GangSubmission } from './gang.ts';
 import { limitList, rateList } from './meters.ts';
 import { NotifyList } from './notify.ts';
 import { named, strict } from './schemas.ts';
@@ -149,6 +150,7 @@ export const JobSubmission = named(
       .enum(ON_LIMIT)
       .meta({ description: 'At a full limit: queue (the default): the job waits; skip: it ends as skipped.' })
       .exactOptional(),
+    gang: GangSubmission.exactOptional(),
     depends_on: dependencies.exactOptional(),
     unique: unique.exactOptional(),
     notify: NotifyList.exactOptional(),
@@ -167,6 +169,18 @@ export const JobSubmission = named(
     .refine((job) => job.max_attempts === undefined || job.max_retries === undefined, {
       path: ['max_retries'],
       message: 'expected max_attempts or max_retries, not both',
+    })
+    .refine((job) => job.gang === undefined || job.unique === undefined, {
+      path: ['unique'],
+      message: 'a gang cannot have a unique key; use an idempotency key',
+    })
+    .refine((job) => job.gang === undefined || (job.limits === undefined && job.rates === undefined), {
+      path: ['gang'],
+      message: 'a gang cannot have limits or rates',
+    })
+    .refine((job) => job.gang === undefined || (job.max_attempts ?? job.max_retries ?? 1) === 1, {
+      path: ['max_attempts'],
+      message: 'members of a gang are not tried again one by one: expected 1',
     })
     .refine((job) => job.input === undefined || job.handler !== undefined || isCommandInput(job.input), {
       path: ['input'],

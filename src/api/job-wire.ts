@@ -11,11 +11,18 @@ import {
 import type { ListedJob as DomainListedJob } from '../core/job-filter.ts';
 import { type NotifyEvent, WEBHOOK_HANDLER } from '../core/notify.ts';
 import { toIdOrNull, toInstant, toInstantOrNull } from './fields.ts';
+import { gangToWire, membersOf } from './gang.ts';
 import type { Attempt, Job, JobDetail, ListedJob, SubmittedJob } from './job.ts';
 import { type JobSubmission, parentOf } from './job-submission.ts';
 import { metersToWire, ratesFrom } from './meters.ts';
 import { notifyFrom, notifyToWire } from './notify.ts';
 import { tickOfJobToWire } from './tick-of-job.ts';
+
+/** Returns the jobs of a submission: one, or the members of a gang. */
+export function newJobsFrom(wire: JobSubmission, newGangId: () => string): NewJob[] {
+  const job = newJobFrom(wire);
+  return wire.gang === undefined ? [job] : membersOf(job, wire.gang, newGangId());
+}
 
 /** Returns the submitted job with every default filled in. */
 export function newJobFrom(wire: JobSubmission): NewJob {
@@ -44,6 +51,7 @@ export function newJobFrom(wire: JobSubmission): NewJob {
     limits: wire.limits ?? DEFAULT_SPEC.limits,
     rates: ratesFrom(wire.rates),
     onLimit: wire.on_limit ?? DEFAULT_SPEC.onLimit,
+    gang: null,
     continueOnFailure: DEFAULT_SPEC.continueOnFailure,
     notify: notifyFrom(wire.notify),
     tick: null,
@@ -183,6 +191,7 @@ export function specToWire(spec: JobSpec) {
     fair_key: spec.fairKey,
     ...metersToWire(spec),
     on_limit: spec.onLimit,
+    gang: gangToWire(spec.gang),
   };
 }
 

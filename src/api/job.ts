@@ -7,6 +7,7 @@ import { CUT_FIELDS } from '../core/job-filter.ts';
 import { ON_LIMIT } from '../core/meter.ts';
 import { Checkpoint } from './checkpoint.ts';
 import { duration, wireId, wireInstant } from './fields.ts';
+import { Gang } from './gang.ts';
 import { metersShape } from './meters.ts';
 import { NotificationSubject, NotifyView, SentNotification } from './notify.ts';
 import { Progress } from './report.ts';
@@ -46,6 +47,8 @@ export const specShape = {
   fair_key: z.string().nullable(),
   ...metersShape,
   on_limit: z.enum(ON_LIMIT),
+  // Schedulers of earlier versions do not send it.
+  gang: Gang.nullable().default(null),
 };
 
 const jobShape = {

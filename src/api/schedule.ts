@@ -24,7 +24,8 @@ export const scheduleName = z
 /** A key of `for_each`: a tenant, a shop, a region. */
 export const scheduleKey = label(256).meta({ examples: ['tenant-a'] });
 
-const { run_at: _at, delay: _delay, unique: _unique, depends_on: _parents, ...jobShape } = JobSubmission.shape;
+const { gang: _gang, ...single } = JobSubmission.shape;
+const { run_at: _at, delay: _delay, unique: _unique, depends_on: _parents, ...jobShape } = single;
 
 /** One expression, or several: the schedule is due whenever one of them is. Decodes to one text. */
 export const cronExpression = z

@@ -100,6 +100,11 @@ export class Room {
       : 'reserved';
   }
 
+  /** Holds what a member of a gang needs at this worker. */
+  hold({ resources }: Lane): void {
+    subtract(this.#free, resources);
+  }
+
   take(jobId: number, { resources }: Lane): void {
     if (this.#reservation !== null && !this.#endsInTime(jobId)) subtract(this.#spare, resources);
     subtract(this.#free, resources);

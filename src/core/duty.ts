@@ -12,6 +12,7 @@ export const DUTY_NUMBERS = {
   'lock-watcher': -7,
   ticker: -8,
   notifier: -9,
+  placer: -10,
 } as const;
 
 export type Duty = keyof typeof DUTY_NUMBERS;

@@ -2,6 +2,7 @@
 
 import type { CheckpointInfo } from './checkpoint.ts';
 import type { Condition } from './dag/conditions.ts';
+import type { Gang, GangContext } from './gang.ts';
 import type { Limit, ON_LIMIT, Rate } from './meter.ts';
 import type { Notify } from './notify.ts';
 import type { Thrown } from './outcome.ts';
@@ -93,6 +94,8 @@ export interface JobSpec {
   rates: readonly Rate[];
   /** What happens at a full limit: the job waits, or ends as skipped. A rate is always waited for. */
   onLimit: (typeof ON_LIMIT)[number];
+  /** The gang that it is a member of. Members start together, and are never claimed one by one. */
+  gang: Gang | null;
   /** True if a failure counts as success for the job's children and workflow. */
   continueOnFailure: boolean;
   /** The notify targets of the job's end. Not used for items of a `for_each` step: their group notifies. */
@@ -140,6 +143,7 @@ export const DEFAULT_SPEC: JobSpec = {
   limits: [],
   rates: [],
   onLimit: 'queue',
+  gang: null,
   continueOnFailure: false,
   notify: [],
   tick: null,
@@ -230,6 +234,8 @@ export interface ClaimedJob extends JobSpec {
   secretEnv?: readonly string[];
   /** The data of its workflow and parents; `null` for a job without either. */
   runContext: RunContext | null;
+  /** For a member of a gang. */
+  gangContext?: GangContext;
 }
 
 export interface RunContext {

@@ -15,9 +15,11 @@ export interface Lane {
   resources: Readonly<Record<string, number>>;
   /** Its jobs have limits or rates. */
   metered: boolean;
+  /** True for members of gangs, which are started by their places only. */
+  gang: boolean;
 }
 
-type LaneSpec = Pick<JobSpec, 'queue' | 'handler' | 'requires' | 'resources' | 'limits' | 'rates'>;
+type LaneSpec = Pick<JobSpec, 'queue' | 'handler' | 'requires' | 'resources' | 'limits' | 'rates' | 'gang'>;
 
 /** The jobs that a worker can run at the moment of a claim. */
 export interface Offer {
@@ -31,8 +33,8 @@ export interface Offer {
 }
 
 export function laneOf(spec: LaneSpec): Lane {
-  const { queue, handler, requires, resources } = spec;
-  return { queue, kind: handler ?? '', requires, resources, metered: isMetered(spec) };
+  const { queue, handler, requires, resources, gang } = spec;
+  return { queue, kind: handler ?? '', requires, resources, metered: isMetered(spec), gang: gang !== null };
 }
 
 /** The lane as text. Equal lanes have equal keys, in whatever order their parts were written. */
@@ -41,7 +43,8 @@ export function laneKey(lane: Lane): string {
   const resources = Object.entries(lane.resources)
     .filter(([, amount]) => amount > 0)
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([lane.queue, lane.kind, requires, resources, ...(lane.metered ? [1] : [])]);
+  const more = lane.gang ? [lane.metered ? 1 : 0, 'gang'] : lane.metered ? [1] : [];
+  return JSON.stringify([lane.queue, lane.kind, requires, resources, ...more]);
 }
 
 /** The lane key of each spec. It is computed once for equal neighbours. */
@@ -55,27 +58,33 @@ export function laneKeysOf(specs: readonly LaneSpec[]): string[] {
       last.requires === spec.requires &&
       last.resources === spec.resources &&
       last.limits === spec.limits &&
-      last.rates === spec.rates;
+      last.rates === spec.rates &&
+      (last.gang === null) === (spec.gang === null);
     if (!isSame) key = laneKey(laneOf(spec));
     last = spec;
     return key;
   });
 }
 
+type StoredLane = [
+  queue: string,
+  kind: string,
+  requires: string[],
+  resources: [string, number][],
+  metered?: 0 | 1,
+  gang?: 'gang',
+];
+
 /** The inverse of `laneKey`. */
 export function laneFromKey(key: string): Lane {
-  const [queue, kind, requires, resources, metered] = JSON.parse(key) as [
-    queue: string,
-    kind: string,
-    requires: string[],
-    resources: [string, number][],
-    metered?: 1,
-  ];
-  return { queue, kind, requires, resources: Object.fromEntries(resources), metered: metered === 1 };
+  const [queue, kind, requires, resources, metered, gang] = JSON.parse(key) as StoredLane;
+  const marks = { metered: metered === 1, gang: gang !== undefined };
+  return { queue, kind, requires, resources: Object.fromEntries(resources), ...marks };
 }
 
-/** True if the worker can run jobs of this lane, leaving resources aside. */
+/** True if the worker can claim jobs of this lane, leaving resources aside. */
 export function serves(offer: Offer, lane: Lane): boolean {
+  if (lane.gang) return false;
   if (offer.queues !== null && !offer.queues.includes(lane.queue)) return false;
   if (lane.kind === '' ? !offer.commands : !offer.handlers.includes(lane.kind)) return false;
   return lane.requires.every((tag) => offer.tags.includes(tag));

@@ -39,6 +39,7 @@ const STORED_AS = {
   limits: 'limits',
   rates: 'rates',
   onLimit: 'on_limit',
+  gang: 'gang',
   continueOnFailure: 'continue_on_failure',
   notify: 'notify',
   tick: 'tick',
@@ -96,6 +97,7 @@ export function sameButInput(a: JobSpec, b: JobSpec): boolean {
     a.limits === b.limits &&
     a.rates === b.rates &&
     a.onLimit === b.onLimit &&
+    a.gang === b.gang &&
     a.continueOnFailure === b.continueOnFailure &&
     a.notify === b.notify &&
     a.tick === b.tick
@@ -159,6 +161,7 @@ export function claimedJob(columns: SpecColumns, { id, attempt, failures, dueAt,
     limits: SHARED.list,
     rates: SHARED.list,
     onLimit: DEFAULT_SPEC.onLimit,
+    gang: DEFAULT_SPEC.gang,
     continueOnFailure: DEFAULT_SPEC.continueOnFailure,
     notify: SHARED.list,
     tick: DEFAULT_SPEC.tick,

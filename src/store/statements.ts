@@ -70,6 +70,15 @@ export const TWINS = {
     pruneSlots: 'Deletes what ended attempts have left, and starts that no window reaches any more.',
     pruneMeters: 'Deletes meters that nothing uses.',
   },
+  gangs: {
+    waitingMembers: 'Members of gangs that can be claimed and have no place.',
+    places: 'The places of gangs, with the lanes of members that wait, by gang and rank.',
+    insertPlaces: 'Gives members their places.',
+    acceptPlaces: 'Records that a worker holds places.',
+    startPlaces: 'Records that members have started.',
+    dropPlaces: 'Deletes the places of gangs.',
+    gangHosts: 'The addresses of the workers of gangs, by rank.',
+  },
   contexts: {
     parentEnds: 'How the parents of jobs ended, and their results.',
     beginWorkflows: 'Marks workflows whose first job was claimed as started.',

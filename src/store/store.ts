@@ -14,6 +14,7 @@ import type { CapacityStore } from './capacity-store.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import type { DefinitionStore } from './definition-store.ts';
 import type { DutyStore } from './duty-store.ts';
+import type { GangStore } from './gang-store.ts';
 import type { Hint, SideEffects } from './hint.ts';
 import type { JobStore } from './job-store.ts';
 import type { NoticeStore } from './notice-store.ts';
@@ -39,6 +40,7 @@ export interface Store
     NoticeStore,
     ScheduleStore,
     DefinitionStore,
+    GangStore,
     AsyncDisposable {
   readonly driver: Driver;
   /** Where the jobs are, for display: a file, or a database's address without the password. */

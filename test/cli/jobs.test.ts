@@ -135,6 +135,26 @@ describe('command line', { concurrency: 2 }, () => {
     assert.equal(await ok('logs', words), "[a  b][it's][$HOME][][-n][--json]");
   });
 
+  test('submit: the members of a gang start together, and know each other', async () => {
+    const printed = await ok(
+      'submit',
+      '-q',
+      '--gang',
+      '3',
+      '--',
+      'echo $WORKRON_GANG_RANK/$WORKRON_GANG_SIZE $WORKRON_GANG_HOSTS',
+    );
+    const members = printed.split('\n');
+    assert.equal(members.length, 3);
+    await ok('wait', ...members);
+    const outputs: string[] = [];
+    for (const id of members) outputs.push(await ok('logs', id));
+    const [host] = /\S+$/.exec(outputs[0] ?? '') ?? assert.fail();
+    assert.deepEqual(outputs, [`0/3 ${host}`, `1/3 ${host}`, `2/3 ${host}`]);
+    assert.equal(host.split(',').length, 3);
+    assert.equal((await workron('submit', '--gang-spread', 'pack', '--', 'true')).code, 2);
+  });
+
   test('submit: every flag becomes a field of the job', async () => {
     const flags =
       '--name n --queue cli-flags -p -5 --at 2099-01-31T09:00:00Z --timeout 1h30m --start-timeout 7d --kill-grace 250ms ' +

@@ -11,11 +11,11 @@ import {
   serves,
 } from '../../src/core/lane.ts';
 
-const plain: Lane = { queue: 'q', kind: '', requires: [], resources: {}, metered: false };
+const plain: Lane = { queue: 'q', kind: '', requires: [], resources: {}, metered: false, gang: false };
 const everything: Offer = { queues: null, commands: true, handlers: ['h'], tags: ['gpu', 'eu'], free: {} };
 
 test('lane: of a spec is its queue, kind and needs', () => {
-  const spec = { queue: 'q', requires: ['gpu'], resources: { m: 1 }, limits: [], rates: [] };
+  const spec = { queue: 'q', requires: ['gpu'], resources: { m: 1 }, limits: [], rates: [], gang: null };
   assert.deepEqual(laneOf({ ...spec, handler: null }), { ...plain, requires: ['gpu'], resources: { m: 1 } });
   assert.equal(laneOf({ ...spec, handler: 'h' }).kind, 'h');
   assert.equal(laneOf({ ...spec, handler: null, limits: [{ key: 'k', max: 1 }] }).metered, true);
@@ -39,12 +39,22 @@ test('lane: different lanes have different keys', () => {
     { ...plain, resources: { a: 2 } },
     { ...plain, resources: { a: 1, b: 1 } },
     { ...plain, metered: true },
+    { ...plain, gang: true },
+    { ...plain, requires: ['gang'] },
+    { ...plain, metered: true, gang: true },
   ];
   assert.equal(new Set(lanes.map(laneKey)).size, lanes.length);
 });
 
 test('lane: a key says all there is about its lane', () => {
-  const lane: Lane = { queue: 'ü "q"', kind: 'h', requires: ['b', 'a'], resources: { y: 0.5, x: 2 }, metered: true };
+  const lane: Lane = {
+    queue: 'ü "q"',
+    kind: 'h',
+    requires: ['b', 'a'],
+    resources: { y: 0.5, x: 2 },
+    metered: true,
+    gang: true,
+  };
   const again = laneFromKey(laneKey(lane));
   assert.deepEqual(again, { ...lane, requires: ['a', 'b'] });
   assert.equal(laneKey(again), laneKey(lane));

@@ -16,6 +16,29 @@ test('POST /jobs: 201, the job and its address', async () => {
   assert.equal(body.deduplicated, false);
 });
 
+test('POST /jobs: a gang is answered with its members, alone and in an array', async () => {
+  await using server = await openTestServer();
+  const gang = { size: 3, on_member_failure: 'continue', timeout: '5m' };
+  const { status, body } = await server.call('POST', '/jobs', { command: 'echo hi', tags: ['a'], gang });
+  assert.equal(status, 201);
+  const [first] = body.items;
+  const { id } = first.gang;
+  const rules = { size: 3, spread: 'pack', on_member_failure: 'continue', timeout: 300_000 };
+  for (const [rank, job] of body.items.entries()) {
+    assert.deepEqual([job.gang, job.tags, job.max_attempts], [{ id, rank, ...rules }, ['a', `gang:${id}`], 1]);
+  }
+  assert.equal(body.items.length, 3);
+  const many = await server.call('POST', '/jobs', [{ command: 'a' }, { command: 'b', gang: { size: 2 } }]);
+  assert.deepEqual(
+    many.body.items.map((job: { command: string; gang: { rank: number } | null }) => [job.command, job.gang?.rank]),
+    [
+      ['a', undefined],
+      ['b', 0],
+      ['b', 1],
+    ],
+  );
+});
+
 test('every writable field is read back; env values are not', async () => {
   await using server = await openTestServer();
   const { status, body } = await server.call('POST', '/jobs', {
@@ -129,6 +152,11 @@ const BAD: [string, unknown, string, RegExp][] = [
   ['input of a command with too much', { command: 'a', input: { base64: '', a: 1 } }, '/input', /standard input/],
   ['input of a command that is not base64', { command: 'a', input: { base64: 'a' } }, '/input', /standard input/],
   ['an unknown rerun', { command: 'a', rerun: 'maybe' }, '/rerun', /safe/],
+  ['a gang of none', { command: 'a', gang: { size: 0 } }, '/gang/size', /1 to 1000/],
+  ['a gang without a size', { command: 'a', gang: {} }, '/gang/size', /./],
+  ['a gang with a unique key', { command: 'a', gang: { size: 2 }, unique: { key: 'k' } }, '/unique', /idempotency/],
+  ['a gang that is tried again', { command: 'a', gang: { size: 2 }, max_attempts: 3 }, '/max_attempts', /gang/],
+  ['a gang spread at random', { command: 'a', gang: { size: 2, spread: 'any' } }, '/gang/spread', /pack/],
   ['a string', '"echo"', '', /object/],
   ['null', 'null', '', /object/],
   ['truncated JSON', '{"command":', '', /JSON/],

@@ -998,9 +998,48 @@ export const MUTANTS: Mutant[] = [
       {
         file: 'src/store/postgres/jobs/plan-claim.ts',
         from: '    if (room.reservation === null && !lane.metered) counts.set',
-        to: '    if (passing.length === 0) counts.set',
+        to: '    if (!lane.metered) counts.set',
       },
     ],
     tests: ['test/store/postgres/locking.test.ts'],
+  },
+  {
+    name: 'two gangs hold places that are not free',
+    edits: [{ file: 'src/core/gang.ts', from: '      isHolding = found !== undefined;\n', to: '' }],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a member starts before all places of its gang are held',
+    edits: [
+      {
+        file: 'src/core/gang.ts',
+        from: 'return places.every(({ accepted }) => accepted) && waiting',
+        to: 'return waiting',
+      },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a worker does not hold what a member of a gang needs',
+    edits: [
+      { file: 'src/store/memory/jobs/claim.ts', from: '  for (const { lane } of held) room.hold(lane);\n', to: '' },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'members of a gang are claimed one by one',
+    edits: [{ file: 'src/core/lane.ts', from: '  if (lane.gang) return false;\n', to: '' }],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'the members of a gang go on when one has failed',
+    edits: [
+      {
+        file: 'src/scheduler/duties/placer.ts',
+        from: 'if (!goesOn && (failed || stranded.length > 0))',
+        to: 'if (!goesOn && stranded.length > 0)',
+      },
+    ],
+    tests: ['test/scheduler/gangs.test.ts'],
   },
 ];

@@ -16,6 +16,7 @@ const {
   unique: _unique,
   depends_on: _dependsOn,
   max_retries: _retries,
+  gang: _gang,
   ...settings
 } = JobSubmission.shape;
 

@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
 import type { SubmittedJob } from '../../api/job.ts';
 import { routes } from '../../api/routes.ts';
+import { ON_MEMBER_FAILURE, SPREADS } from '../../core/gang.ts';
 import { clientCommand, connect, type Output, outputOf, print, printData } from '../client-command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { note } from '../errors/report.ts';
 import { addJobFlags } from '../flags/job.ts';
+import { durationFlag, integerFlag, oneOfFlag } from '../flags/values.ts';
 import { refuseLoneInput, workFrom } from '../flags/work.ts';
 import { nameOfInput, readInput } from '../input/file.ts';
 
@@ -14,6 +16,14 @@ export function submitCommand(): Command {
     .usage("[flags] -- COMMAND [ARGUMENT…]   or   -- 'SHELL LINE'")
     .argument('[command...]', 'One argument is a shell line; several are quoted and joined')
     .option('-f, --file <FILE>', 'Submit the jobs of this file instead: JSON, one job or an array; - is stdin')
+    .option('--gang <SIZE>', 'Submit so many jobs, which all start or none', integerFlag)
+    .option('--gang-spread <HOW>', 'pack, spread or same-worker (default: pack)', oneOfFlag(SPREADS))
+    .option(
+      '--on-member-failure <WHAT>',
+      'fail: cancel the others; or continue (default: fail)',
+      oneOfFlag(ON_MEMBER_FAILURE),
+    )
+    .option('--gang-timeout <DURATION>', 'Give places anew that are not all held by then (default: 10m)', durationFlag)
     .option('--idempotency-key <KEY>', 'Sending the same again with the same key submits nothing new');
   return addJobFlags(command).action(async (words: string[], options: SubmitOptions) => {
     const job = workFrom(command, words);
@@ -22,6 +32,8 @@ export function submitCommand(): Command {
     if ((options.file !== undefined) === isJob) {
       throw usageError('expected a command after --, --handler or --file', "workron submit -- 'echo hello'");
     }
+    const gang = gangFrom(options);
+    if (gang !== undefined) job['gang'] = gang;
     const body = options.file === undefined ? job : await jobsFromFile(options.file);
     const headers = options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey };
     const answer = await connect(command).json(routes.submitJobs, { body, headers });
@@ -31,7 +43,19 @@ export function submitCommand(): Command {
 
 interface SubmitOptions {
   file?: string;
+  gang?: number;
+  gangSpread?: (typeof SPREADS)[number];
+  onMemberFailure?: (typeof ON_MEMBER_FAILURE)[number];
+  gangTimeout?: string;
   idempotencyKey?: string;
+}
+
+function gangFrom({ file, gang: size, gangSpread, onMemberFailure, gangTimeout }: SubmitOptions) {
+  const rules = { spread: gangSpread, on_member_failure: onMemberFailure, timeout: gangTimeout };
+  const given = Object.entries(rules).filter(([, value]) => value !== undefined);
+  if (size === undefined && given.length > 0) throw usageError('expected --gang with its rules', '--gang 4');
+  if (size !== undefined && file !== undefined) throw usageError('a file says by itself which jobs are gangs');
+  return size === undefined ? undefined : { size, ...Object.fromEntries(given) };
 }
 
 function show(jobs: readonly SubmittedJob[], answer: unknown, output: Output): void {

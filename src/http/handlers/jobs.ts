@@ -1,5 +1,6 @@
 /** Jobs: submit, list, read, change; and bulk operations on them. */
 
+import { randomBytes } from 'node:crypto';
 import { decode, invalid } from '../../api/decode.ts';
 import { toInstantOrNull } from '../../api/fields.ts';
 import { History, historyToWire } from '../../api/history.ts';
@@ -12,7 +13,7 @@ import {
   jobDetailToWire,
   jobToWire,
   listedJobToWire,
-  newJobFrom,
+  newJobsFrom,
   submittedJobToWire,
 } from '../../api/job-wire.ts';
 import { BulkAnswer, BulkRequest, Operation, operationToWire } from '../../api/operation.ts';
@@ -20,6 +21,7 @@ import { pathOf } from '../../api/route.ts';
 import { routes } from '../../api/routes.ts';
 import { nothing } from '../../api/schemas.ts';
 import { WorkronError } from '../../core/error.ts';
+import type { Inserted } from '../../store/job-store.ts';
 import { authorizeJobs } from '../authorize.ts';
 import { beforeFrom, DEFAULT_PAGE_SIZE, toCursor } from '../cursor.ts';
 import { type Call, handler } from '../handler.ts';
@@ -189,9 +191,11 @@ async function submitOne(call: Call) {
   if (value === undefined) {
     throw invalid([{ pointer: '', detail: 'expected a JSON body such as {"command": "echo hi"}' }]);
   }
-  const job = newJobFrom(decode(JobSubmission, value));
-  authorizeJobs(call.principal, [job]);
-  const { items, replayed } = await call.scheduler.submit([job], options, call.signal);
+  const submission = decode(JobSubmission, value);
+  const jobs = newJobsFrom(submission, newGangId);
+  authorizeJobs(call.principal, jobs);
+  const { items, replayed } = await call.scheduler.submit(jobs, options, call.signal);
+  if (submission.gang !== undefined) return submittedItems(items, replayed);
   const json = submittedJobToWire(items[0] as (typeof items)[number]);
   return {
     status: 201 as const,
@@ -204,10 +208,19 @@ async function submitArray(call: Call) {
   const options = idempotencyOf(call);
   const limits = { maxItems: MAX_JOBS, maxBytesPerItem: MAX_JOB_BYTES };
   const jobs = await mapJsonArray(call.bytes, limits, (item, index) =>
-    newJobFrom(decode(JobSubmission, item, `/${index}`)),
+    newJobsFrom(decode(JobSubmission, item, `/${index}`), newGangId),
   );
-  authorizeJobs(call.principal, jobs);
-  const { items, replayed } = await call.scheduler.submit(jobs, options, call.signal);
+  const all = jobs.flat();
+  authorizeJobs(call.principal, all);
+  const { items, replayed } = await call.scheduler.submit(all, options, call.signal);
+  return submittedItems(items, replayed);
+}
+
+function newGangId(): string {
+  return randomBytes(6).toString('hex');
+}
+
+function submittedItems(items: Inserted['items'], replayed: boolean) {
   const atOnce = items.length <= MAX_AT_ONCE;
   const json = atOnce ? { items: items.map(submittedJobToWire) } : jsonItems(items, submittedJobToWire);
   return { status: 201 as const, json, headers: replayHeader(replayed) };

@@ -12,6 +12,7 @@ import { bulkRunner } from '../jobs/bulk.ts';
 import { grapher } from './grapher.ts';
 import { Leader } from './leader.ts';
 import { notifier } from './notifier.ts';
+import { placer } from './placer.ts';
 import { expirer, promoter } from './promoter.ts';
 import { pruner } from './pruner.ts';
 import { lockWatcher, reaper } from './reaper.ts';
@@ -50,6 +51,7 @@ export async function runDuties(
     ),
     leader.lead('promoter', (led) => stack.use(promoter(led, new Wake()))),
     leader.lead('grapher', (led) => stack.use(grapher(led, new Wake()))),
+    leader.lead('placer', placer),
     leader.lead('ticker', (led) => stack.use(ticker(led, new Wake()))),
     leader.lead('expirer', expirer),
     leader.lead('pruner', (led) => pruner(led, settings)),

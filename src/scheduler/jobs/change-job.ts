@@ -1,6 +1,7 @@
 /** The changes to one job: cancel, retry, edit. */
 
 import { WorkronError } from '../../core/error.ts';
+import { gangTag } from '../../core/gang.ts';
 import type { Job } from '../../core/job.ts';
 import type { JobEdit } from '../../core/job-edit.ts';
 import type { SchedulerContext } from '../context.ts';
@@ -11,7 +12,10 @@ export function jobNotFound(id: number): WorkronError {
   return new WorkronError('job_not_found', `No job ${id}`, { jobId: id });
 }
 
-/** Cancels a waiting job at once, asks a running one to stop, and cancels all items of a group. May be repeated. */
+/**
+ * Cancels a waiting job at once, asks a running one to stop, and cancels all items of a group and all members of a gang. May be
+ * repeated.
+ */
 export async function cancel(
   context: SchedulerContext,
   { id, keepChildren }: { id: number; keepChildren: boolean },
@@ -19,6 +23,10 @@ export async function cancel(
 ): Promise<Job> {
   const [decision] = await decide(context, [id], () => ({ type: 'cancel', keepChildren }), signal);
   const job = jobOf(decision, () => jobNotFound(id));
+  if (job.gang !== null && job.gang.onMemberFailure === 'fail') {
+    const filter = { tags: [gangTag(job.gang.id)], statuses: ['running', 'pending', 'scheduled', 'blocked'] as const };
+    await changeAll(context, { action: 'cancel', filter: { ...filter, statuses: [...filter.statuses] } }, signal);
+  }
   if (!isGroup(job)) return job;
   await changeAll(
     context,
@@ -33,7 +41,10 @@ function isGroup(job: Job): boolean {
   return job.status === 'running' && job.workerId === null;
 }
 
-/** Retries a failed, cancelled or skipped job with all its attempts; of a group, its failed and cancelled items. */
+/**
+ * Retries a failed, cancelled or skipped job with all its attempts; of a group, its failed and cancelled items; of a gang, its failed and
+ * cancelled members.
+ */
 export async function retry(context: SchedulerContext, id: number, signal: AbortSignal): Promise<Job> {
   const items = await changeAll(
     context,
@@ -45,6 +56,11 @@ export async function retry(context: SchedulerContext, id: number, signal: Abort
     if (group !== undefined) return group;
   }
   const [decision] = await decide(context, [id], () => ({ type: 'retry' }), signal);
+  const gang = decision?.type === 'changed' ? decision.job.gang : null;
+  if (gang !== null) {
+    const filter = { tags: [gangTag(gang.id)], statuses: ['failed' as const, 'cancelled' as const] };
+    await changeAll(context, { action: 'retry', filter }, signal);
+  }
   return jobOf(decision, () => jobNotFound(id));
 }
 

@@ -7,6 +7,7 @@ export function newJobOf(job: Job): NewJob {
   const what = { name, queue, priority, command, handler, input, maxAttempts, backoff, retryOn, noRetryOn, timeoutMs };
   const how = { startTimeoutMs, killGraceMs, rerun, onDisconnect, env, cwd, tags, requires, resources, fairKey };
   const { limits, rates, onLimit, continueOnFailure, notify, tick } = job;
-  const around = { limits, rates, onLimit, continueOnFailure, notify, tick };
+  // A rerun of a member is a job of its own.
+  const around = { limits, rates, onLimit, gang: null, continueOnFailure, notify, tick };
   return { ...what, ...how, ...around, runAt: null, delayMs: null, unique: null, dependsOn: [] };
 }

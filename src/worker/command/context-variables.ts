@@ -1,6 +1,7 @@
 /** The environment variables that describe a command's workflow, item, parents and tick. */
 
 import { paramVariable, parentVariable } from '../../api/workflow/names.ts';
+import type { Gang, GangContext } from '../../core/gang.ts';
 import type { ParentEnd, RunContext } from '../../core/job.ts';
 import type { TickOfJob } from '../../core/schedule/tick.ts';
 
@@ -22,6 +23,16 @@ export function tickVariables(tick: TickOfJob): Record<string, string> {
     WORKRON_INTERVAL_END: new Date(tick.intervalEnd).toISOString(),
     WORKRON_IS_CATCHUP: String(tick.catchup),
     ...(tick.key === null ? {} : { WORKRON_KEY: tick.key, WORKRON_ITEM: tick.key }),
+  };
+}
+
+/** Addresses contain no commas. */
+export function gangVariables({ id, rank, size }: Gang, { hosts }: GangContext): Record<string, string> {
+  return {
+    WORKRON_GANG_ID: id,
+    WORKRON_GANG_RANK: String(rank),
+    WORKRON_GANG_SIZE: String(size),
+    WORKRON_GANG_HOSTS: hosts.join(','),
   };
 }
 

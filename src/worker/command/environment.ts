@@ -3,7 +3,7 @@
 import type { ClaimedJob } from '../../core/job.ts';
 import { plainEnv } from '../../core/secret.ts';
 import { TREE_MARK } from '../launcher/process-table.ts';
-import { contextVariables, tickVariables } from './context-variables.ts';
+import { contextVariables, gangVariables, tickVariables } from './context-variables.ts';
 
 const PASSED_ON = new Set([
   'PATH',
@@ -49,6 +49,7 @@ export function attemptEnvironment(job: ClaimedJob, files: AttemptFiles): Record
   return {
     ...plainEnv(job.env),
     ...(job.tick === null ? {} : tickVariables(job.tick)),
+    ...(job.gang === null || job.gangContext === undefined ? {} : gangVariables(job.gang, job.gangContext)),
     ...(job.runContext === null ? {} : contextVariables(job.runContext)),
     WORKRON_JOB_ID: String(job.id),
     WORKRON_ATTEMPT: String(job.attempt),

@@ -101,6 +101,8 @@ export type Action =
   | { type: 'prune'; keep: number; limit: number }
   | { type: 'log'; lease: number; offset: number; text: string }
   | { type: 'look'; filter: JobFilter; job: number }
+  | { type: 'gang'; size: number; priority: number; resources: Record<string, number>; spread: 'pack' | 'spread' }
+  | { type: 'place'; drops: boolean }
   | { type: 'wait'; steps: number };
 
 const pick = fc.nat(1_000);
@@ -304,5 +306,19 @@ export const action: fc.Arbitrary<Action> = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ type: fc.constant('look'), filter, job: pick }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('gang'),
+      size: few,
+      priority: fc.integer({ min: -1, max: 1 }),
+      resources: fc.constantFrom<Record<string, number>>({}, { m: 1 }),
+      spread: fc.constantFrom('pack', 'spread'),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ type: fc.constant('place'), drops: fc.constantFrom(false, false, false, true) }),
+  },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('wait'), steps: few }) },
 );

@@ -206,6 +206,20 @@ export async function perform(world: World, action: Action): Promise<unknown> {
       const found = await store.list(action.filter, { before: null, limit: 3 }, forever);
       return { ahead, outlook, found, count: await store.count(action.filter, 5, forever) };
     }
+    case 'gang': {
+      const { type: _type, size, spread, ...spec } = action;
+      const gang = { id: `g${world.step}`, size, spread, onMemberFailure: 'fail', timeoutMs: 9 * STEP_MS } as const;
+      const members = Array.from({ length: size }, (_, rank) => aJob({ ...spec, gang: { ...gang, rank } }));
+      const { items } = await store.insert(members, {}, forever);
+      for (const { job } of items) world.learnJob(job.id);
+      return items.map(({ job: { id, status } }) => ({ id, status }));
+    }
+    case 'place': {
+      const count = await store.placeGangs(forever);
+      const places = await store.places(forever);
+      if (action.drops) await store.dropPlaces([places[0]?.gangId ?? ''], forever);
+      return { count, places: places.map(({ until: _until, ...place }) => place) };
+    }
     case 'wait':
       return world.wait(action.steps);
   }

@@ -29,6 +29,7 @@ export function copySpec(spec: JobSpec): JobSpec {
     limits: spec.limits.length === 0 ? [] : copyJson(spec.limits),
     rates: spec.rates.length === 0 ? [] : copyJson(spec.rates),
     onLimit: spec.onLimit,
+    gang: spec.gang === null ? null : { ...spec.gang },
     continueOnFailure: spec.continueOnFailure,
     notify: spec.notify.length === 0 ? [] : copyJson(spec.notify),
     tick: copyJson(spec.tick),

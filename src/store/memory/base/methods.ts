@@ -45,6 +45,7 @@ import { checkpoint, readCheckpoint, writeCheckpoint } from '../jobs/checkpoint.
 import { claim } from '../jobs/claim.ts';
 import { findExpired, findLost, promote } from '../jobs/duties.ts';
 import { edit } from '../jobs/edit.ts';
+import { dropPlaces, placeGangs, places } from '../jobs/gangs.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
@@ -75,6 +76,8 @@ export const writes = {
   adopt: (_tables: Tables, _limit: number) => 0,
   retireWorkers,
   prune,
+  placeGangs,
+  dropPlaces,
 
   insertWorkflow,
   putDefinition,
@@ -145,6 +148,7 @@ export const reads = {
   attempts,
   countAhead,
   outlook,
+  places,
   workflow,
   workflows,
   skippedSteps,

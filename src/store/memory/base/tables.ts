@@ -5,6 +5,7 @@ import type { StoredReservation } from '../../../core/capacity.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Definition } from '../../../core/dag/definition.ts';
 import type { Duty } from '../../../core/duty.ts';
+import type { Place } from '../../../core/gang.ts';
 import type { InstanceRow } from '../../../core/instance.ts';
 import { isTerminal, type Job } from '../../../core/job.ts';
 import { isLeaseOver } from '../../../core/lease.ts';
@@ -53,6 +54,8 @@ export interface Tables {
   /** Versions by name, oldest first. */
   readonly definitions: Map<string, readonly Definition[]>;
   readonly secrets: Map<string, StoredSecret>;
+  /** By job. */
+  readonly places: Map<number, Place>;
   readonly queues: Map<string, QueueRow>;
   /** Limits and rates by name. */
   readonly meters: Map<string, MeterRow>;
@@ -132,6 +135,7 @@ export function createTables(clock: Clock): Tables {
     reservations: new Map(),
     definitions: new Map(),
     secrets: new Map(),
+    places: new Map(),
     queues: new Map(),
     meters: new Map(),
     uniqueKeys: new Map(),

@@ -11,6 +11,7 @@ import { isAhead, type LaneLine } from '../base/live.ts';
 import { change, isSilent, mayClaim, type Tables } from '../base/tables.ts';
 import { runContextOf } from '../graph/run-context.ts';
 import { stepStarted } from '../graph/workflow-row.ts';
+import { gangHosts, heldPlaces, startPlaced } from './gangs.ts';
 import { noteStart, queueRoom, useOf } from './meters.ts';
 import { dropKey } from './unique.ts';
 
@@ -23,8 +24,14 @@ export function claim(tables: Tables, request: ClaimRequest): ClaimedJob[] {
 
   const claimed: ClaimedJob[] = [];
   const parentEnds = new Map<number, ParentEnd>();
+  const held = request.prefetch ? [] : heldPlaces(tables, worker.id);
+  for (const entry of startPlaced(tables, request, held)) {
+    const hosts = gangHosts(tables, entry.spec.gang?.id ?? '');
+    claimed.push({ ...hand(tables, entry, { request, parentEnds }), gangContext: { hosts } });
+  }
   const parkings = request.prefetch ? [] : tables.live.parkings.open(tables.clock.now());
   const { room } = choose(tables, request, {
+    held,
     lines: [...tables.live.lanes(), ...parkings],
     park: (entry, lanes) => parkIfFull(tables, entry, lanes),
     take: (entry) => void claimed.push(hand(tables, entry, { request, parentEnds })),
@@ -38,6 +45,8 @@ export function claim(tables: Tables, request: ClaimRequest): ClaimedJob[] {
 }
 
 interface Candidates {
+  /** What the worker holds for members of gangs. */
+  held: readonly { lane: Lane }[];
   lines: Iterable<LaneLine>;
   /** True if a meter lets the job not start; it is then off its line. Without it, meters are left aside. */
   park?: (entry: Entry, lanes: Set<LaneLine>) => boolean;
@@ -46,13 +55,15 @@ interface Candidates {
 }
 
 /** Chooses the most urgent jobs that may start. */
-export function choose(tables: Tables, request: ClaimRequest, { lines, park, take }: Candidates): Choice {
+export function choose(tables: Tables, request: ClaimRequest, { held, lines, park, take }: Candidates): Choice {
   const lanes = new Set([...lines].filter(({ lane }) => serves(request.offer, lane)));
   const room = new Room(request.workerId, request.offer.free);
+  for (const { lane } of held) room.hold(lane);
+  const limit = request.limit - held.length;
   const places = new Places(tables);
   const closed = new Map<Lane, 'short' | 'reserved'>();
   const jobIds: number[] = [];
-  while (jobIds.length < request.limit) {
+  while (jobIds.length < limit) {
     const best = bestOf(places, lanes);
     if (best === undefined) break;
     const { lane, line } = best;
@@ -109,7 +120,7 @@ function bestOf(places: Places, lanes: Set<LaneLine>): LaneLine | undefined {
 }
 
 /** How many more jobs of each queue may run. */
-class Places {
+export class Places {
   readonly #tables: Tables;
   readonly #left = new Map<string, number>();
 

@@ -6,6 +6,7 @@ import { isAhead } from '../base/live.ts';
 import { mayClaim, type Tables } from '../base/tables.ts';
 import { workers } from '../cluster/workers.ts';
 import { choose } from './claim.ts';
+import { heldPlaces } from './gangs.ts';
 
 /** Runs the claim of each worker on copies of the lines. */
 export function outlook(tables: Tables, jobId: number): Outlook[] {
@@ -18,7 +19,11 @@ export function outlook(tables: Tables, jobId: number): Outlook[] {
   return able.map((worker) => {
     const request = { workerId: worker.id, limit: claimLimitOf(worker), offer: offerOf(worker), claimSeq: null };
     const lines = [...tables.live.lanes()].map(({ lane, line }) => ({ lane, line: copyOf(line) }));
-    const choice = choose(tables, request, { lines, take: (taken, { line }) => void line.delete(taken) });
+    const choice = choose(tables, request, {
+      held: heldPlaces(tables, worker.id),
+      lines,
+      take: (taken, { line }) => void line.delete(taken),
+    });
     return outlookOf(worker, { id: jobId, lane: own }, choice);
   });
 }

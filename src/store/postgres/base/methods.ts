@@ -48,6 +48,7 @@ import { checkpoint, readCheckpoint, writeCheckpoint } from '../jobs/checkpoint.
 import { claim } from '../jobs/claim.ts';
 import { findExpired, findLost, findUnlocked, promote } from '../jobs/duties.ts';
 import { edit } from '../jobs/edit.ts';
+import { dropPlaces, placeGangs, places } from '../jobs/gangs.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
@@ -101,6 +102,9 @@ export const methods = {
   attempts,
   countAhead,
   outlook,
+  placeGangs,
+  places,
+  dropPlaces,
   appendLogs,
   readLog,
   report,

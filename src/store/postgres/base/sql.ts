@@ -13,6 +13,7 @@ import { contextsSql } from '../sql/contexts.ts';
 import { definitionsSql } from '../sql/definitions.ts';
 import { dependenciesSql } from '../sql/dependencies.ts';
 import { dutiesSql } from '../sql/duties.ts';
+import { gangsSql } from '../sql/gangs.ts';
 import { groupsSql } from '../sql/groups.ts';
 import { heartbeatSql } from '../sql/heartbeat.ts';
 import { insertSql } from '../sql/insert.ts';
@@ -62,6 +63,7 @@ function texts(s: string) {
     ...claimSql(s),
     ...reservationsSql(s),
     ...metersSql(s),
+    ...gangsSql(s),
     ...contextsSql(s),
     ...heartbeatSql(s),
     ...settleSql(s),

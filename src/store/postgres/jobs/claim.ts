@@ -13,6 +13,7 @@ import type { Session, Statement } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import { runContextOf } from '../graph/run-context.ts';
 import { Admission } from './admission.ts';
+import { acceptPlaces, heldPlaces, tellHosts } from './gangs.ts';
 import type { KnownLane } from './lanes.ts';
 import { earlier } from './meters.ts';
 import { placesLeft } from './places.ts';
@@ -104,6 +105,7 @@ export async function claim(context: Context, request: ClaimRequest, signal: Abo
   hints.announce({ jobs: jobs.map((job) => job.id) });
   linkedClaims.remember(special.filter(({ flags }) => flags & LINKED).map(linkedClaimOf));
   const runContexts = await runContextOf(context, special, signal);
+  if (lanes.hasGangs) await tellHosts(context, jobs, signal);
   for (const { job } of special) job.runContext = runContexts.get(job.id) ?? null;
   const turns = new Map(special.map(({ job, turn }) => [job.id, turn]));
   const turnOf = (job: ClaimedJob) => (turns.size === 0 ? 0 : (turns.get(job.id) ?? 0));
@@ -154,7 +156,8 @@ async function lookOnce(
     const taken =
       prefetch !== undefined
         ? await take(context, single, request, prefetch)
-        : served.some(({ lane }) => needsResources(lane) || lane.metered || lanes.isLimited(lane.queue))
+        : lanes.hasGangs ||
+            served.some(({ lane }) => needsResources(lane) || lane.metered || lanes.isLimited(lane.queue))
           ? await database.transaction(signal, (session) => takeByPlan(context, session, request, { served, depth }))
           : await take(
               context,
@@ -240,7 +243,9 @@ async function takeByPlan(
 ): Promise<Taken> {
   const { sql } = context;
   const { workerId, limit, offer } = request;
-  const { places, meters, opensAt } = await placesLeft(sql, session, served, sql.lockQueues);
+  const held = context.lanes.hasGangs ? await heldPlaces(context, session, workerId) : [];
+  const all = held.length === 0 ? served : [...served, ...held.map(({ lane }) => ({ id: 0, lane }))];
+  const { places, meters, opensAt } = await placesLeft(sql, session, all, sql.lockQueues);
   const plain = served.filter(({ lane }) => !lane.metered);
   const open = served.filter(({ lane }) => lane.metered && (places.get(lane.queue) ?? 1) > 0);
   const room = new Room(workerId, offer.free);
@@ -248,7 +253,8 @@ async function takeByPlan(
   const admission = new Admission(context, session);
   if (open.length > 0) heads.push(...(await admission.read(open, { workerId, depth })));
   heads.sort(compareHeads);
-  const known = { served, heads, places, admission };
+  const members = held.length === 0 ? [] : await acceptPlaces(context, session, request);
+  const known = { served, heads, places, admission, held };
   let plan = planClaim(request, known, undefined);
   if (plan === undefined) {
     const jobIds = heads.map(({ job_id }) => job_id);
@@ -259,11 +265,18 @@ async function takeByPlan(
   await storeReservation(sql, session, workerId, plan.room.toStore());
   const counts = [numbers([...plan.counts.keys()]), numbers([...plan.counts.values()])];
   const ask =
-    plan.passing.length === 0
+    plan.passing.length === 0 && members.length === 0
       ? { statement: sql.claimPlanned, values: [...counts, false] }
-      : { statement: sql.claimPassing, values: [...counts, numbers(plan.passing)] };
+      : {
+          statement: sql.claimPassing,
+          values: [...counts, numbers([...members.map(({ jobId }) => jobId), ...plan.passing])],
+        };
   const taken = await take(context, session, request, ask);
   await admission.start(taken.jobs, meters);
-  const wanted = admission.missed ? 1 : plan.jobIds.length;
+  const ids = new Set(taken.jobs.map(({ id }) => id));
+  // A member whose row somebody holds starts with the next claim.
+  const started = members.filter(({ jobId }) => ids.has(jobId)).map(({ jobId }) => jobId);
+  if (started.length > 0) await session.query(sql.startPlaces, [numbers(started)]);
+  const wanted = admission.missed ? 1 : members.length + plan.jobIds.length;
   return { ...taken, wanted, goesOn: admission.hasParked, opensAt: earlier(admission.opensAt, opensAt) };
 }

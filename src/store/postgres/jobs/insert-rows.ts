@@ -151,6 +151,7 @@ function newlyStored(asked: NewJob, id: number, now: number): Job {
     limits: asked.limits,
     rates: asked.rates,
     onLimit: asked.onLimit,
+    gang: asked.gang,
     continueOnFailure: asked.continueOnFailure,
     notify: asked.notify,
     tick: asked.tick,

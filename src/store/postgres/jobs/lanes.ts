@@ -21,6 +21,7 @@ export class Lanes {
   readonly #sql: Sql;
   readonly #ids = new Map<string, number>();
   readonly #lanes = new Map<number, Lane>();
+  #hasGangs = false;
   #last = 0;
   #refreshedAt = Number.NEGATIVE_INFINITY;
   #limited = new Set<string>();
@@ -51,6 +52,11 @@ export class Lanes {
 
   servedBy(offer: Offer): KnownLane[] {
     return [...this.#lanes].filter(([, lane]) => serves(offer, lane)).map(([id, lane]) => ({ id, lane }));
+  }
+
+  /** True if there has been a gang. */
+  get hasGangs(): boolean {
+    return this.#hasGangs;
   }
 
   /** All lanes that this process knows. */
@@ -107,7 +113,9 @@ export class Lanes {
 
   #know(id: number, key: string): void {
     this.#ids.set(key, id);
-    this.#lanes.set(id, laneFromKey(key));
+    const lane = laneFromKey(key);
+    this.#lanes.set(id, lane);
+    this.#hasGangs ||= lane.gang;
   }
 }
 

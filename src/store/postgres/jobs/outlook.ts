@@ -3,6 +3,7 @@ import { claimLimitOf, couldRun, type Outlook, offerOf, outlookOf } from '../../
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { workers } from '../cluster/workers.ts';
+import { waitingPlaces } from './gangs.ts';
 import { placesLeft } from './places.ts';
 import { planClaim, readHeads } from './plan-claim.ts';
 import { readSurroundings } from './reservations.ts';
@@ -33,10 +34,12 @@ export async function outlook(context: Context, jobId: number, signal: AbortSign
     workerIds: able.map(({ id }) => id),
     jobIds: heads.map(({ job_id }) => job_id),
   });
+  const waiting = lanes.hasGangs ? await waitingPlaces(context, session) : [];
   return able.flatMap((worker) => {
     const offer = offerOf(worker);
     const request = { workerId: worker.id, limit: claimLimitOf(worker), offer, claimSeq: null };
-    const known = { served: lanes.servedBy(offer), heads, places };
+    const held = waiting.filter(({ workerId }) => workerId === worker.id);
+    const known = { served: lanes.servedBy(offer), heads, places, held };
     const plan = planClaim(request, known, surroundings(worker.id));
     return plan === undefined ? [] : [outlookOf(worker, { id: jobId, lane }, plan)];
   });

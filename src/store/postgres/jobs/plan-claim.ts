@@ -52,16 +52,20 @@ interface Known {
   places: Places;
   /** Without it, meters are left aside. */
   admission?: Admission;
+  /** What the worker holds for members of gangs. */
+  held: readonly { lane: Lane }[];
 }
 
 /** Returns `undefined` if the plan depends on the surroundings, and they are not given. */
 export function planClaim(
-  { workerId, limit, offer }: ClaimRequest,
-  { served, heads, admission, ...given }: Known,
+  request: ClaimRequest,
+  { served, heads, held, admission, ...given }: Known,
   surroundings: Surroundings | undefined,
 ): ClaimPlan | undefined {
   admission?.begin();
-  const room = new Room(workerId, offer.free);
+  const room = new Room(request.workerId, request.offer.free);
+  for (const { lane } of held) room.hold(lane);
+  const limit = request.limit - held.length;
   const lanes = new Map(served.map(({ id, lane }) => [id, lane]));
   const places = new Map(given.places);
   const closed = new Map<Lane, Verdict>();

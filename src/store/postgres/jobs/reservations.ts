@@ -29,6 +29,7 @@ interface ReservationRow {
   worker_id: number;
   job_id: number;
   key: string;
+  rank: number;
   starts_at: number | null;
   renewed_at: number;
 }
@@ -61,12 +62,16 @@ export async function readSurroundings(
 }
 
 /** Reservations of workers that may claim, for jobs that can still be claimed. */
-export async function readReservations(sql: Sql, session: Session): Promise<(StoredReservation & { lane: string })[]> {
+export async function readReservations(
+  sql: Sql,
+  session: Session,
+): Promise<(StoredReservation & { lane: string; priority: number })[]> {
   const rows = await session.query<ReservationRow>(sql.reservations, [RESERVATION_MS]);
   return rows.map((row) => ({
     workerId: row.worker_id,
     jobId: row.job_id,
     lane: row.key,
+    priority: -row.rank,
     startsAt: row.starts_at,
     renewedAt: row.renewed_at,
   }));

@@ -65,6 +65,19 @@ create table workron.reservation (
   renewed_at timestamptz(3) not null
 );
 
+-- Places of the members of a gang, from when they are given until the gang is over. accepted: the worker has room for it, and holds
+-- it. started: the member has been claimed. Until all are accepted, they are given back after "until".
+create table workron.place (
+  job_id bigint primary key,
+  gang_id text not null,
+  rank integer not null,
+  size integer not null,
+  worker_id integer not null,
+  accepted boolean not null,
+  started boolean not null,
+  until timestamptz(3) not null
+);
+
 -- Processes whose workers found nothing to do. New work is announced only while one of them may be waiting. Unlogged: a
 -- crash of the server ends the processes' connections too.
 create unlogged table workron.waiter (

@@ -23,7 +23,7 @@ export function reservationsSql(s: string) {
     runTimes: `select j.id, ${times} from ${s}.job j where j.id = any($1::bigint[])`,
     /** $1 how long one is valid. */
     reservations: `with ${now}
-      select r.worker_id, r.job_id, n.key, ${epochMs('r.starts_at')} as starts_at, ${epochMs('r.renewed_at')} as renewed_at
+      select r.worker_id, r.job_id, n.key, l.rank, ${epochMs('r.starts_at')} as starts_at, ${epochMs('r.renewed_at')} as renewed_at
       from t, ${s}.reservation r join ${s}.worker w on w.id = r.worker_id join ${s}.live l on l.job_id = r.job_id
         join ${s}.lane n on n.id = l.lane
       where r.renewed_at >= t.now - $1::float8 * interval '1 ms' and w.state = 'online'

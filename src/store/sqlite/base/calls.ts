@@ -72,7 +72,13 @@ async function claim({ writer }: Threads, request: ClaimRequest, signal: AbortSi
   return decodeClaimed(await writer.call('claim', [request], signal), request);
 }
 
-function decodeClaimed({ rows, startedAt, runContext }: ClaimAnswer, { prefetch = false }: ClaimRequest): ClaimedJob[] {
+function decodeClaimed(answer: ClaimAnswer, request: ClaimRequest): ClaimedJob[] {
+  const jobs = decodeJobs(answer, request);
+  for (const job of jobs) if (job.gang !== null) job.gangContext = { hosts: answer.gangHosts?.[job.gang.id] ?? [] };
+  return jobs;
+}
+
+function decodeJobs({ rows, startedAt, runContext }: ClaimAnswer, { prefetch = false }: ClaimRequest): ClaimedJob[] {
   const claimed = JSON.parse(rows) as ClaimedRow[];
   if (runContext === null) return claimed.map((row) => decodeClaimedJob(row, { startedAt, prefetch }));
   const around = decodeRunContext(runContext, new Map(claimed.map((row) => [row[CLAIMED.id], row[CLAIMED.spec]])));

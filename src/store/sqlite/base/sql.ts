@@ -13,6 +13,7 @@ import { contextsSql } from '../sql/contexts.ts';
 import { definitionsSql } from '../sql/definitions.ts';
 import { dependenciesSql } from '../sql/dependencies.ts';
 import { dutiesSql } from '../sql/duties.ts';
+import { gangsSql } from '../sql/gangs.ts';
 import { groupsSql } from '../sql/groups.ts';
 import { heartbeatSql } from '../sql/heartbeat.ts';
 import { insertSql } from '../sql/insert.ts';
@@ -46,6 +47,7 @@ export const sql = {
   ...claimSql,
   ...reservationsSql,
   ...metersSql,
+  ...gangsSql,
   ...contextsSql,
   ...heartbeatSql,
   ...settleSql,

@@ -31,6 +31,7 @@ import { checkpoint, readCheckpoint, writeCheckpoint } from '../jobs/checkpoint.
 import { claim } from '../jobs/claim.ts';
 import { findExpired, findLost, promote } from '../jobs/duties.ts';
 import { edit } from '../jobs/edit.ts';
+import { dropPlaces, placeGangs, places } from '../jobs/gangs.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
@@ -61,6 +62,8 @@ const writes = {
   adopt,
   retireWorkers,
   prune,
+  placeGangs,
+  dropPlaces,
 
   insertWorkflow,
   putDefinition,
@@ -135,6 +138,7 @@ export const urgentReads = {
   validTokens,
   operation,
   openOperations,
+  places,
 } satisfies Methods;
 
 export const writerMethods = { ...writes, ...urgentReads };

@@ -1,5 +1,6 @@
 import { Room, type Surroundings, type Verdict } from '../../../core/capacity.ts';
 import { WorkronError } from '../../../core/error.ts';
+import type { Gang } from '../../../core/gang.ts';
 import { type Lane, serves } from '../../../core/lane.ts';
 import type { Choice as Chosen } from '../../../core/outlook.ts';
 import { laneMayPrefetch } from '../../../core/prefetch.ts';
@@ -10,6 +11,7 @@ import { sql } from '../base/sql.ts';
 import { type RunContextAnswer, readRunContext } from '../graph/run-context.ts';
 import { CLAIMED, type ClaimedRow } from '../reads/job-row.ts';
 import { Admission } from './admission.ts';
+import { gangHosts, heldPlaces, startPlaced } from './gangs.ts';
 import { type ClaimOrder, FIRST_PIECE, isAhead, LaneCursor, readPieces } from './lane-cursor.ts';
 import type { LaneHead } from './lane-heads.ts';
 import { Places } from './places.ts';
@@ -21,6 +23,8 @@ export interface ClaimAnswer {
   startedAt: number;
   /** `null` if none of the jobs has a run context. */
   runContext: RunContextAnswer | null;
+  /** The hosts of each gang that has members among the jobs; `null` if there is none. */
+  gangHosts: Record<string, string[]> | null;
 }
 
 export interface WorkerState {
@@ -31,7 +35,12 @@ export interface WorkerState {
 
 export function claim(context: Context, request: ClaimRequest): ClaimAnswer {
   const rows = claimRows(context, request);
-  return { rows: JSON.stringify(rows), startedAt: context.now, runContext: readRunContext(context, rows) };
+  return {
+    rows: JSON.stringify(rows),
+    startedAt: context.now,
+    runContext: readRunContext(context, rows),
+    gangHosts: context.lanes.hasGangs ? gangHosts(context, gangsOf(rows)) : null,
+  };
 }
 
 function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
@@ -43,9 +52,11 @@ function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
   if (worker.draining || worker.silent) return [];
 
   const admission = request.prefetch ? null : new Admission(context);
-  const choice = choose(context, request, admission);
+  const held = request.prefetch ? [] : heldPlaces(context, request.workerId);
+  const members = startPlaced(context, request, held);
+  const choice = choose(context, request, { admission, held });
   storeReservation(context, request.workerId, choice.room.toStore());
-  const ids = request.prefetch ? firstPrefetchable(context, choice) : choice.jobIds;
+  const ids = request.prefetch ? firstPrefetchable(context, choice) : [...members, ...choice.jobIds];
   if (ids.length === 0) return [];
   const chosen = JSON.stringify(ids);
   database.run(sql.takeJobs, chosen, request.workerId, request.claimSeq, now, request.prefetch ? 1 : 0);
@@ -56,6 +67,12 @@ function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
   if (keyed.length > 0) database.run(sql.freePendingKeys, JSON.stringify(keyed));
   for (const id of ids) effects.changedJob(id);
   return inOrder(rows, ids);
+}
+
+/** The gangs of jobs. */
+function gangsOf(rows: readonly ClaimedRow[]): string[] {
+  const specs = rows.map((row) => JSON.parse(row[CLAIMED.spec]) as { gang?: Gang });
+  return [...new Set(specs.flatMap(({ gang }) => (gang === undefined ? [] : [gang.id])))];
 }
 
 /** Returns the chosen jobs up to the first that must not be prefetched. */
@@ -84,17 +101,23 @@ interface ClaimChoice extends Chosen {
   lanes: readonly number[];
 }
 
+interface Choosing {
+  admission: Admission | null;
+  /** What the worker holds for members of gangs. */
+  held: readonly { lane: Lane }[];
+}
+
 /**
  * Chooses the most urgent jobs of all lanes that this worker can run, in order. Without `admission`, meters are left aside, and
  * parked jobs are left out.
  */
-export function choose(context: Context, request: ClaimRequest, admission: Admission | null): ClaimChoice {
+export function choose(context: Context, request: ClaimRequest, { admission, held }: Choosing): ClaimChoice {
   const { heads, effects, now } = context;
   if (effects.reordered) heads.forget();
   heads.refresh(now);
   const parkings = admission?.heads() ?? [];
   for (const head of parkings) heads.put(head, head.order);
-  const choice = new Choice(context, request, admission).make();
+  const choice = new Choice(context, { ...request, limit: request.limit - held.length }, { admission, held }).make();
   for (const head of parkings) heads.take(head);
   return choice;
 }
@@ -122,11 +145,12 @@ class Choice {
   /** Lanes that this claim takes no (more) jobs from. */
   readonly #aside: LaneHead[] = [];
 
-  constructor(context: Context, request: ClaimRequest, admission: Admission | null) {
+  constructor(context: Context, request: ClaimRequest, { admission, held }: Choosing) {
     this.#context = context;
     this.#request = request;
     this.#admission = admission;
     this.#room = new Room(request.workerId, request.offer.free);
+    for (const { lane } of held) this.#room.hold(lane);
     this.#places = new Places(context);
   }
 

@@ -8,6 +8,7 @@ export class Lanes {
   readonly #database: Database;
   readonly #ids = new Map<string, number>();
   readonly #lanes = new Map<number, Lane>();
+  #hasGangs: boolean | undefined;
 
   constructor(database: Database) {
     this.#database = database;
@@ -21,7 +22,14 @@ export class Lanes {
     const stored = this.#database.get<{ id: number }>(sql.lanesByKey, key);
     const id = stored?.id ?? this.#database.insert(sql.insertLanes, key, queue);
     this.#ids.set(key, id);
+    this.#hasGangs = undefined;
     return id;
+  }
+
+  /** True if there has been a gang. */
+  get hasGangs(): boolean {
+    this.#hasGangs ??= this.#database.get(sql.anyGangLane) !== undefined;
+    return this.#hasGangs;
   }
 
   laneOf(id: number): Lane {
@@ -39,5 +47,6 @@ export class Lanes {
   forget(): void {
     this.#ids.clear();
     this.#lanes.clear();
+    this.#hasGangs = undefined;
   }
 }

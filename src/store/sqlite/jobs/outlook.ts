@@ -3,6 +3,7 @@ import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { workers } from '../cluster/workers.ts';
 import { choose, type WorkerState } from './claim.ts';
+import { heldPlaces } from './gangs.ts';
 
 /** Chooses for each worker as its claim would, and takes nothing. */
 export function outlook(context: Context, jobId: number): Outlook[] {
@@ -18,6 +19,7 @@ export function outlook(context: Context, jobId: number): Outlook[] {
     // What the last choice has chosen was not taken.
     heads.forget();
     const request = { workerId: worker.id, limit: claimLimitOf(worker), offer: offerOf(worker), claimSeq: null };
-    return outlookOf(worker, { id: jobId, lane }, choose(context, request, null));
+    const held = heldPlaces(context, worker.id);
+    return outlookOf(worker, { id: jobId, lane }, choose(context, request, { admission: null, held }));
   });
 }

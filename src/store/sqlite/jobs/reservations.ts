@@ -18,6 +18,7 @@ interface ReservationRow {
   worker_id: number;
   job_id: number;
   lane: number;
+  rank: number;
   starts_at: number | null;
   renewed_at: number;
 }
@@ -39,11 +40,12 @@ export function surroundingsOf(context: Context, workerId: number): Surroundings
 }
 
 /** Reservations of workers that may claim, for jobs that can still be claimed. */
-export function reservations({ database, now }: Context): (StoredReservation & { lane: number })[] {
+export function reservations({ database, now }: Context): (StoredReservation & { lane: number; priority: number })[] {
   return database.all<ReservationRow>(sql.reservations, now, now - RESERVATION_MS).map((row) => ({
     workerId: row.worker_id,
     jobId: row.job_id,
     lane: row.lane,
+    priority: -row.rank,
     startsAt: row.starts_at,
     renewedAt: row.renewed_at,
   }));

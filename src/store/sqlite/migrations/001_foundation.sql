@@ -61,6 +61,19 @@ create table reservation (
   renewed_at integer not null
 ) strict;
 
+-- Places of the members of a gang, from when they are given until the gang is over. accepted: the worker has room for it, and holds
+-- it. started: the member has been claimed. Until all are accepted, they are given back after "until".
+create table place (
+  job_id integer primary key,
+  gang_id text not null,
+  rank integer not null,
+  size integer not null,
+  worker_id integer not null,
+  accepted integer not null,
+  started integer not null,
+  until integer not null
+) strict;
+
 -- QUEUES ---------------------------------------------------------------------------------------------------------------
 
 -- Queues with settings. A queue without a row is not paused and has no limit. rate: {"limit", "perMs", "burst"}. Its starts are

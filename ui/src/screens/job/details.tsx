@@ -77,6 +77,7 @@ function settingsOf(job: JobDetail): Record<string, unknown> {
     requires: job.requires,
     resources: job.resources,
     fair_key: job.fair_key,
+    gang: job.gang,
     continue_on_failure: job.continue_on_failure || null,
   };
   return Object.fromEntries(

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import type { Gang, Place } from '../src/core/gang.ts';
+import type { NewJob } from '../src/core/job.ts';
+import { offerOf } from '../src/core/outlook.ts';
+import type { NewWorker, WorkerRow } from '../src/core/worker.ts';
+import type { Store } from '../src/store/store.ts';
+import { aJob, LEASE_MS } from './kit/builders.ts';
+import { claim, decide, forever, ids, type Lease, register, submit, submitOne, succeed } from './kit/steps.ts';
+import { type OpenStore, withStore } from './kit/store.ts';
+
+let gangs = 0;
+
+function aGang(size: number, wanted: Partial<NewJob> = {}, rules: Partial<Gang> = {}): NewJob[] {
+  gangs += 1;
+  const gang = {
+    id: `g${gangs}`,
+    size,
+    spread: 'pack',
+    onMemberFailure: 'fail',
+    timeoutMs: 600_000,
+    ...rules,
+  } as const;
+  return Array.from({ length: size }, (_, rank) =>
+    aJob({ tags: [`gang:${gang.id}`], maxAttempts: 1, ...wanted, gang: { ...gang, rank } }),
+  );
+}
+
+function aSite(store: Store, wanted: Partial<NewWorker> = {}): Promise<WorkerRow> {
+  return register(store, { slots: 2, resources: { gpu: 2 }, leaseMs: 100 * LEASE_MS, ...wanted });
+}
+
+async function rowOf(store: Store, workerId: number): Promise<WorkerRow> {
+  return (await store.workers(forever)).find(({ id }) => id === workerId) ?? assert.fail();
+}
+
+/** Claims with what the store believes to be free at the worker. */
+async function claimFree(store: Store, workerId: number): Promise<Lease[]> {
+  const worker = await rowOf(store, workerId);
+  const limit = worker.slots - worker.running;
+  if (limit <= 0) return [];
+  const jobs = await claim(store, workerId, { offer: offerOf(worker), limit });
+  return jobs.map((job) => ({ job, workerId }));
+}
+
+function taken(leases: readonly Lease[]): number[] {
+  return leases.map(({ job }) => job.id).sort((a, b) => a - b);
+}
+
+function statesOf(places: readonly Place[]): string[] {
+  return places.map(({ accepted, started }) => (started ? 'started' : accepted ? 'accepted' : 'given'));
+}
+
+export function exerciseGangs(open: OpenStore): void {
+  const test = withStore(open);
+  const gpu = (amount: number) => ({ resources: { gpu: amount } });
+
+  test('gangs: members are not claimed before all have a place that is held', async ({ store }) => {
+    const [one, two] = [await aSite(store, { address: '10.0.0.1' }), await aSite(store, { host: 'two' })];
+    const members = ids(await submit(store, aGang(3, gpu(1))));
+    assert.deepEqual(await claimFree(store, one.id), []);
+    assert.equal(await store.placeGangs(forever), 3);
+    assert.equal(await store.placeGangs(forever), 0);
+    assert.deepEqual(await claimFree(store, one.id), [], 'the other worker holds nothing yet');
+    assert.deepEqual(statesOf(await store.places(forever)), ['accepted', 'accepted', 'given']);
+    const second = await claimFree(store, two.id);
+    assert.deepEqual(taken(second), members.slice(2));
+    const first = await claimFree(store, one.id);
+    assert.deepEqual(taken(first), members.slice(0, 2));
+    for (const { job } of [...first, ...second]) {
+      assert.deepEqual(job.gangContext, { hosts: ['10.0.0.1', '10.0.0.1', 'two'] });
+      assert.equal(job.gang?.rank, members.indexOf(job.id));
+    }
+    assert.deepEqual(statesOf(await store.places(forever)), ['started', 'started', 'started']);
+    for (const lease of [...first, ...second]) assert.equal((await succeed(store, lease)).result, 'ok');
+    await store.dropPlaces([first[0]?.job.gang?.id ?? ''], forever);
+    assert.deepEqual(await store.places(forever), []);
+  });
+
+  test('gangs: a gang that does not fit takes no place at all, and is in nobody’s way if it never can', async ({
+    store,
+  }) => {
+    const { id } = await aSite(store);
+    await submit(store, aGang(3, gpu(1)));
+    assert.equal(await store.placeGangs(forever), 0);
+    const small = ids(await submit(store, aGang(2, gpu(1))));
+    assert.equal(await store.placeGangs(forever), 2);
+    assert.deepEqual(taken(await claimFree(store, id)), small);
+  });
+
+  test('gangs: what becomes free is held for the first gang that would fit idle workers, for one gang at a time', async ({
+    store,
+  }) => {
+    const [one, two] = [await aSite(store), await aSite(store)];
+    await submit(store, [aJob(gpu(1)), aJob(gpu(2))]);
+    const busy = await claimFree(store, one.id);
+    assert.equal(busy.length, 1);
+    const other = await claimFree(store, two.id);
+    const gang = ids(await submit(store, aGang(4, gpu(1))));
+    await submit(store, aGang(4, gpu(1)));
+    assert.equal(await store.placeGangs(forever), 4, 'the second gang gets none');
+    await submit(store, [aJob(gpu(1)), aJob(gpu(1)), aJob()]);
+    assert.deepEqual(await claimFree(store, one.id), [], 'the free half is held');
+    for (const lease of [...busy, ...other]) await succeed(store, lease);
+    const started = [...(await claimFree(store, one.id)), ...(await claimFree(store, two.id))];
+    started.push(...(await claimFree(store, one.id)));
+    assert.deepEqual(taken(started), gang);
+  });
+
+  test('gangs: a more urgent job that could run keeps a gang from holding what is not free', async ({ store }) => {
+    const { id } = await aSite(store, { slots: 1 });
+    await submit(store, [aJob()]);
+    const [busy] = await claimFree(store, id);
+    const urgent = await submitOne(store, aJob({ priority: 9 }));
+    const gang = ids(await submit(store, aGang(1)));
+    assert.equal(await store.placeGangs(forever), 0);
+    await succeed(store, busy as Lease);
+    const [next] = await claimFree(store, id);
+    assert.equal(next?.job.id, urgent.id);
+    assert.equal(await store.placeGangs(forever), 1);
+    await succeed(store, next);
+    assert.deepEqual(taken(await claimFree(store, id)), gang);
+  });
+
+  test('gangs: are packed, spread, or on one worker', async ({ store }) => {
+    const sites = [
+      await aSite(store, { slots: 4 }),
+      await aSite(store, { slots: 4 }),
+      await aSite(store, { slots: 4 }),
+    ];
+    for (const [spread, used] of [
+      ['pack', 1],
+      ['spread', 3],
+      ['same-worker', 1],
+    ] as const) {
+      const members = await submit(store, aGang(3, {}, { spread }));
+      await store.placeGangs(forever);
+      const places = await store.places(forever);
+      assert.equal(new Set(places.map(({ workerId }) => workerId)).size, used, spread);
+      assert.ok(places.every(({ workerId }) => sites.some(({ id }) => id === workerId)));
+      for (const { id } of members) await decide(store, id, { type: 'cancel' });
+      await store.dropPlaces([places[0]?.gangId ?? ''], forever);
+    }
+    await submit(store, aGang(5, {}, { spread: 'same-worker' }));
+    assert.equal(await store.placeGangs(forever), 0);
+  });
+
+  test('gangs: do not start if a member was cancelled, in a paused queue, or over max_running', async ({ store }) => {
+    const { id } = await aSite(store);
+    const [first] = await submit(store, aGang(2));
+    await store.placeGangs(forever);
+    await decide(store, first?.id ?? 0, { type: 'cancel' });
+    assert.deepEqual(await claimFree(store, id), []);
+    const [place] = await store.places(forever);
+    await store.dropPlaces([place?.gangId ?? ''], forever);
+    await store.setQueue('few', { maxRunning: 1 }, forever);
+    await store.setQueue('none', { paused: true }, forever);
+    await submit(store, [...aGang(2, { queue: 'few' }), ...aGang(2, { queue: 'none' })]);
+    assert.equal(await store.placeGangs(forever), 0);
+  });
+
+  test('gangs: offline and silent workers get no places', async ({ store, advance }) => {
+    const gone = await aSite(store);
+    await aSite(store, { leaseMs: LEASE_MS });
+    await store.leaveWorker(gone.id, forever);
+    await advance(2 * LEASE_MS);
+    await submit(store, aGang(1));
+    assert.equal(await store.placeGangs(forever), 0);
+  });
+
+  test('gangs: random gangs and workers that vanish never leave two gangs with half of their places', async ({
+    store,
+  }) => {
+    let state = 7;
+    const random = (below: number) => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      return (state >>> 16) % below;
+    };
+    const sites = [await aSite(store), await aSite(store), await aSite(store)];
+    const total = 12;
+    let held: Lease[] = [];
+    for (let made = 0, round = 0; round < 400; round += 1) {
+      if (made < total && random(2) === 0) {
+        await submit(store, aGang(1 + random(4), gpu(1)));
+        made += 1;
+      }
+      await store.placeGangs(forever);
+      const places = await store.places(forever);
+      const open = new Set(places.filter(({ accepted }) => !accepted).map(({ gangId }) => gangId));
+      for (const { id } of sites.toSorted(() => random(3) - 1)) held.push(...(await claimFree(store, id)));
+      // A worker goes, as its heartbeats stop, and another comes. The gang gets its places anew.
+      if (random(10) === 0 && open.size > 0) await store.dropPlaces([...open], forever);
+      const done = held.filter(() => random(2) === 0);
+      for (const lease of done) await succeed(store, lease);
+      held = held.filter((lease) => !done.includes(lease));
+      const left = await store.places(forever);
+      const unfinished = new Set(
+        (await store.list({ statuses: ['pending', 'running'] }, { before: null, limit: 1_000 }, forever)).map(
+          ({ id }) => id,
+        ),
+      );
+      const over = [...Map.groupBy(left, ({ gangId }) => gangId)].filter(([, all]) =>
+        all.every(({ jobId }) => !unfinished.has(jobId)),
+      );
+      await store.dropPlaces(
+        over.map(([gangId]) => gangId),
+        forever,
+      );
+      if (made === total && unfinished.size === 0) return;
+    }
+    assert.fail('some gangs have not ended');
+  });
+}

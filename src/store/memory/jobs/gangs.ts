@@ -1,0 +1,112 @@
+import {
+  fittingPlaces,
+  type Gang,
+  isReady,
+  mayHold,
+  type Place,
+  placeGangs as placeIn,
+  waitingGangs,
+} from '../../../core/gang.ts';
+import { type Lane, laneFromKey } from '../../../core/lane.ts';
+import type { ClaimRequest } from '../../job-store.ts';
+import type { Entry } from '../base/entry.ts';
+import { mayClaim, type Tables } from '../base/tables.ts';
+import { workers } from '../cluster/workers.ts';
+import { Places, validReservations } from './claim.ts';
+
+export function placeGangs(tables: Tables): number {
+  const gangs = waitingGangs(waitingMembers(tables));
+  if (gangs.length === 0) return 0;
+  const able = workers(tables).filter(({ id }) => mayClaim(tables, tables.workers.get(id)));
+  const queues = new Places(tables);
+  const heads = [...tables.live.lanes()]
+    .filter(({ lane }) => !lane.gang && queues.left(lane.queue) > 0)
+    .map(({ lane, line }) => ({ lane, ...orderOf(line.peek() as Entry) }));
+  const placed = placeIn(
+    gangs.filter(({ lane, gang }) => queues.left(lane.queue) >= gang.size),
+    {
+      workers: able,
+      places: waitingPlaces(tables),
+      reservations: validReservations(tables).map((row) => {
+        const entry = tables.jobs.get(row.jobId) as Entry;
+        return { ...row, lane: laneFromKey(entry.lane), priority: entry.spec.priority };
+      }),
+      now: tables.clock.now(),
+      mayHold: (gang) => mayHold(gang, heads, able),
+    },
+  );
+  for (const place of placed) tables.places.set(place.jobId, place);
+  if (placed.length > 0) tables.changes.madeWork();
+  return placed.length;
+}
+
+export function places(tables: Tables): Place[] {
+  return [...tables.places.values()]
+    .map((place) => ({ ...place }))
+    .sort((a, b) => (a.gangId === b.gangId ? a.rank - b.rank : a.gangId < b.gangId ? -1 : 1));
+}
+
+export function dropPlaces(tables: Tables, gangIds: readonly string[]): void {
+  for (const { jobId, gangId } of tables.places.values()) if (gangIds.includes(gangId)) tables.places.delete(jobId);
+  tables.changes.madeWork();
+}
+
+/** The places that a worker holds for members that wait, by job. */
+export function heldPlaces(tables: Tables, workerId: number): (Place & { lane: Lane })[] {
+  return waitingPlaces(tables)
+    .filter((place) => place.workerId === workerId && !place.started)
+    .sort((a, b) => a.jobId - b.jobId);
+}
+
+function waitingPlaces(tables: Tables): (Place & { lane: Lane })[] {
+  return [...tables.places.values()]
+    .filter(({ jobId }) => waits(tables, jobId))
+    .map((place) => ({ ...place, lane: laneFromKey((tables.jobs.get(place.jobId) as Entry).lane) }));
+}
+
+/** Accepts the places that the offer has room for. Returns the members that can start. */
+export function startPlaced(tables: Tables, request: ClaimRequest, held: readonly (Place & { lane: Lane })[]): Entry[] {
+  const fitting = fittingPlaces(held, request);
+  for (const { jobId, accepted } of fitting) {
+    if (accepted) continue;
+    (tables.places.get(jobId) as Place).accepted = true;
+    tables.changes.madeWork();
+  }
+  const starting = fitting.filter(({ gangId, jobId }) => {
+    const all = [...tables.places.values()].filter((place) => place.gangId === gangId);
+    const { spec } = tables.jobs.get(jobId) as Entry;
+    const left = new Places(tables).left(spec.queue);
+    return isReady(all, { left, waits: (member) => waits(tables, member) });
+  });
+  return starting.map(({ jobId }) => {
+    (tables.places.get(jobId) as Place).started = true;
+    return tables.jobs.get(jobId) as Entry;
+  });
+}
+
+/** The address of each member's worker, by rank. */
+export function gangHosts(tables: Tables, gangId: string): string[] {
+  return places(tables)
+    .filter((place) => place.gangId === gangId)
+    .map(({ workerId }) => {
+      const profile = tables.workers.get(workerId)?.profile;
+      return profile?.address ?? profile?.host ?? '';
+    });
+}
+
+function waitingMembers(tables: Tables) {
+  const lines = [...tables.live.lanes()].filter(({ lane }) => lane.gang);
+  return lines.flatMap(({ lane, line }) =>
+    [...line.values()]
+      .filter(({ id }) => !tables.places.has(id))
+      .map((entry) => ({ id: entry.id, lane, gang: entry.spec.gang as Gang, ...orderOf(entry) })),
+  );
+}
+
+function orderOf({ spec, dueAt }: Entry): { priority: number; dueAt: number } {
+  return { priority: spec.priority, dueAt };
+}
+
+function waits(tables: Tables, jobId: number): boolean {
+  return tables.jobs.get(jobId)?.status === 'pending';
+}

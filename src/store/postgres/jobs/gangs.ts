@@ -1,0 +1,178 @@
+import {
+  fittingPlaces,
+  type Gang,
+  isReady,
+  mayHold,
+  type Place,
+  placeGangs as placeIn,
+  waitingGangs,
+} from '../../../core/gang.ts';
+import type { ClaimedJob } from '../../../core/job.ts';
+import { type Lane, laneFromKey } from '../../../core/lane.ts';
+import type { ClaimRequest } from '../../job-store.ts';
+import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
+import { numbers } from '../base/values.ts';
+import { workers } from '../cluster/workers.ts';
+import { placesLeft } from './places.ts';
+import { readReservations } from './reservations.ts';
+
+/** The maximum number of members that one call reads. */
+const MAX_MEMBERS = 10_000;
+
+interface MemberRow {
+  id: number;
+  lane: number;
+  priority: number;
+  due: number;
+  gang: Gang;
+  now: number;
+}
+
+interface PlaceRow {
+  job_id: number;
+  gang_id: string;
+  rank: number;
+  size: number;
+  worker_id: number;
+  accepted: boolean;
+  started: boolean;
+  until: number;
+  /** The lane of a member that waits. */
+  key: string | null;
+}
+
+/** A place whose member waits has a lane. */
+type PlaceInLane = Place & { lane: Lane | null };
+export type HeldPlace = Place & { lane: Lane };
+
+/** Places are given in one transaction, under one lock: a gang has all its places or none. */
+export async function placeGangs(context: Context, signal: AbortSignal): Promise<number> {
+  const { database, sql, lanes, hints } = context;
+  signal.throwIfAborted();
+  if (!lanes.isFresh) await lanes.refresh(signal);
+  const all = lanes.all();
+  const ofGangs = numbers(all.filter(({ lane }) => lane.gang).map(({ id }) => id));
+  if (!lanes.hasGangs) return 0;
+  const able = await workers(context, signal);
+  const placed = await database.transaction(signal, async (session) => {
+    await session.query(sql.lockPlaces);
+    const rows = await session.query<MemberRow>(sql.waitingMembers, [ofGangs, MAX_MEMBERS]);
+    const gangs = waitingGangs(
+      rows.map(({ id, lane, priority, due, gang }) => {
+        return { id, priority, dueAt: due, gang, lane: lanes.lane(lane) as Lane };
+      }),
+    );
+    if (gangs.length === 0) return [];
+    const { places } = await placesLeft(sql, session, all, sql.limitedQueues);
+    const left = ({ queue }: Lane) => places.get(queue) ?? Number.POSITIVE_INFINITY;
+    const single = all.filter(({ lane }) => !lane.gang && left(lane) > 0);
+    const caps = numbers(single.map(() => 1));
+    const silent = await session.query<{ id: number }>(sql.silentWorkers);
+    const online = able.filter(({ id }) => !silent.some((worker) => worker.id === id));
+    type Head = { lane: number; rank: number; due: Date };
+    const heads = (await session.query<Head>(sql.laneHeads, [numbers(single.map(({ id }) => id)), caps])).map(
+      ({ lane, rank, due }) => ({ lane: lanes.lane(lane) as Lane, priority: -rank, dueAt: Number(due) }),
+    );
+    const found = placeIn(
+      gangs.filter(({ lane, gang }) => left(lane) >= gang.size),
+      {
+        workers: online,
+        places: (await readPlaces(context, session)).filter((place): place is HeldPlace => place.lane !== null),
+        reservations: (await readReservations(sql, session)).map((row) => ({ ...row, lane: laneFromKey(row.lane) })),
+        now: rows[0]?.now ?? 0,
+        mayHold: (gang) => mayHold(gang, heads, online),
+      },
+    );
+    if (found.length > 0) await session.query(sql.insertPlaces, columnsOf(found));
+    return found;
+  });
+  if (placed.length > 0) hints.announce({ work: true });
+  return placed.length;
+}
+
+export async function places(context: Context, signal: AbortSignal): Promise<Place[]> {
+  const { database } = context;
+  const session: Session = { query: (statement, values = []) => database.query(statement, values, signal) };
+  return (await readPlaces(context, session)).map(({ lane: _lane, ...place }) => place);
+}
+
+export async function dropPlaces(
+  { database, sql, hints }: Context,
+  gangIds: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  await database.transaction(signal, (session) => session.query(sql.dropPlaces, [gangIds]));
+  hints.announce({ work: true });
+}
+
+/** The places that a worker holds for members that wait, by job. */
+export async function heldPlaces(context: Context, session: Session, workerId: number): Promise<HeldPlace[]> {
+  const waiting = await waitingPlaces(context, session);
+  return waiting.filter((place) => place.workerId === workerId).sort((a, b) => a.jobId - b.jobId);
+}
+
+/** The places of all members that wait. */
+export async function waitingPlaces(context: Context, session: Session): Promise<HeldPlace[]> {
+  const all = await readPlaces(context, session);
+  return all.filter((place): place is HeldPlace => !place.started && place.lane !== null);
+}
+
+/** Accepts the places that the offer has room for. Returns those of members that can start. */
+export async function acceptPlaces(context: Context, session: Session, request: ClaimRequest): Promise<HeldPlace[]> {
+  const { sql, hints } = context;
+  if ((await heldPlaces(context, session, request.workerId)).length === 0) return [];
+  // Two workers that accept the last two places must see each other.
+  await session.query(sql.lockPlaces);
+  const held = await heldPlaces(context, session, request.workerId);
+  const fitting = fittingPlaces(held, request);
+  const accepting = fitting.filter(({ accepted }) => !accepted).map(({ jobId }) => jobId);
+  if (accepting.length > 0) {
+    await session.query(sql.acceptPlaces, [numbers(accepting)]);
+    hints.announce({ work: true });
+  }
+  const all = Map.groupBy(await readPlaces(context, session), ({ gangId }) => gangId);
+  const served = fitting.map(({ lane }) => ({ id: 0, lane }));
+  const { places: queues } = await placesLeft(sql, session, served, sql.lockQueues);
+  return fitting.filter(({ gangId, lane }) => {
+    const gang = all.get(gangId) ?? [];
+    const waits = (jobId: number) => gang.some((place) => place.jobId === jobId && place.lane !== null);
+    return isReady(gang, { left: queues.get(lane.queue) ?? Number.POSITIVE_INFINITY, waits });
+  });
+}
+
+/** Tells members the addresses of their gang. */
+export async function tellHosts({ database, sql }: Context, jobs: readonly ClaimedJob[], signal: AbortSignal) {
+  const ids = [...new Set(jobs.flatMap(({ gang }) => (gang === null ? [] : [gang.id])))];
+  if (ids.length === 0) return;
+  const rows = await database.query<{ gang_id: string; host: string }>(sql.gangHosts, [ids], signal);
+  const byGang = Map.groupBy(rows, ({ gang_id }) => gang_id);
+  for (const job of jobs) {
+    if (job.gang !== null) job.gangContext = { hosts: byGang.get(job.gang.id)?.map(({ host }) => host) ?? [] };
+  }
+}
+
+function columnsOf(all: readonly Place[]): unknown[] {
+  return [
+    numbers(all.map(({ jobId }) => jobId)),
+    all.map(({ gangId }) => gangId),
+    numbers(all.map(({ rank }) => rank)),
+    numbers(all.map(({ size }) => size)),
+    numbers(all.map(({ workerId }) => workerId)),
+    numbers(all.map(({ until }) => until)),
+  ];
+}
+
+async function readPlaces({ sql }: Context, session: Session): Promise<PlaceInLane[]> {
+  return (await session.query<PlaceRow>(sql.places)).map((row) => ({
+    jobId: row.job_id,
+    gangId: row.gang_id,
+    rank: row.rank,
+    size: row.size,
+    workerId: row.worker_id,
+    accepted: row.accepted,
+    started: row.started,
+    until: row.until,
+    lane: row.key === null ? null : laneFromKey(row.key),
+  }));
+}

@@ -1,0 +1,40 @@
+/** Places of gangs. */
+
+import type { Twins } from '../../statements.ts';
+import { isOpenIn } from './claim.ts';
+import { epochMs, instant, nowIn } from './instants.ts';
+import { isPending } from './standing.ts';
+
+export function gangsSql(s: string) {
+  const now = nowIn(s);
+
+  return {
+    /** $1 the lanes of gangs. */
+    waitingMembers: `with ${now}
+      select l.job_id as id, l.lane, -l.rank as priority, ${epochMs('l.due')} as due, j.spec -> 'gang' as gang,
+        ${epochMs('t.now')} as now
+      from t, ${s}.live l join ${s}.job j on j.id = l.job_id
+      where ${isPending('l')} and l.lane = any($1::integer[]) and ${isOpenIn(s)('l.lane', 'false')}
+        and not exists (select 1 from ${s}.place p where p.job_id = l.job_id)
+      order by l.rank, l.due, l.job_id limit $2`,
+    places: `select p.job_id, p.gang_id, p.rank, p.size, p.worker_id, p.accepted, p.started,
+        ${epochMs('p.until')} as until, n.key
+      from ${s}.place p left join ${s}.live l on l.job_id = p.job_id and ${isPending('l')}
+        left join ${s}.lane n on n.id = l.lane
+      order by p.gang_id, p.rank`,
+    insertPlaces: `insert into ${s}.place (job_id, gang_id, rank, size, worker_id, accepted, started, until)
+      select i.job_id, i.gang_id, i.rank, i.size, i.worker_id, false, false, ${instant('i.until')}
+      from unnest($1::bigint[], $2::text[], $3::integer[], $4::integer[], $5::integer[], $6::float8[])
+        i(job_id, gang_id, rank, size, worker_id, until)`,
+    acceptPlaces: `update ${s}.place set accepted = true where job_id = any($1::bigint[])`,
+    startPlaces: `update ${s}.place set started = true where job_id = any($1::bigint[])`,
+    dropPlaces: `delete from ${s}.place where gang_id = any($1::text[])`,
+    gangHosts: `select p.gang_id, coalesce(w.profile ->> 'address', w.profile ->> 'host', '') as host
+      from ${s}.place p left join ${s}.worker w on w.id = p.worker_id
+      where p.gang_id = any($1::text[]) order by p.gang_id, p.rank`,
+
+    // PostgreSQL only: there are several writers.
+    /** Whoever changes places holds this until the end of the transaction. */
+    lockPlaces: `lock table ${s}.place in share row exclusive mode`,
+  } satisfies Twins<'gangs'>;
+}

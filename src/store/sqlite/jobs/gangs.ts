@@ -1,0 +1,140 @@
+import {
+  fittingPlaces,
+  type Gang,
+  isReady,
+  mayHold,
+  type Place,
+  placeGangs as placeIn,
+  waitingGangs,
+} from '../../../core/gang.ts';
+import type { Lane } from '../../../core/lane.ts';
+import type { ClaimRequest } from '../../job-store.ts';
+import type { Context } from '../base/context.ts';
+import { sql } from '../base/sql.ts';
+import { workers } from '../cluster/workers.ts';
+import type { WorkerState } from './claim.ts';
+import { Places } from './places.ts';
+import { reservations } from './reservations.ts';
+
+/** The maximum number of members that one call reads. */
+const MAX_MEMBERS = 10_000;
+
+interface MemberRow {
+  id: number;
+  lane: number;
+  priority: number;
+  due: number;
+  gang: string;
+}
+
+interface PlaceRow {
+  job_id: number;
+  gang_id: string;
+  rank: number;
+  size: number;
+  worker_id: number;
+  accepted: number;
+  started: number;
+  until: number;
+  /** Of a member that waits. */
+  lane: number | null;
+}
+
+/** A place whose member waits has a lane. */
+type PlaceInLane = Place & { lane: Lane | null };
+type HeldPlace = Place & { lane: Lane };
+
+export function placeGangs(context: Context): number {
+  const { database, lanes, now, effects } = context;
+  if (!lanes.hasGangs) return 0;
+  const rows = database.all<MemberRow>(sql.waitingMembers, MAX_MEMBERS);
+  const gangs = waitingGangs(
+    rows.map(({ id, lane, priority, due, gang }) => {
+      return { id, priority, dueAt: due, lane: lanes.laneOf(lane), gang: JSON.parse(gang) as Gang };
+    }),
+  );
+  if (gangs.length === 0) return 0;
+  const queues = new Places(context);
+  const able = workers(context).filter(({ id }) => {
+    return !database.get<WorkerState>(sql.workerState, id, now)?.silent;
+  });
+  const heads = database
+    .tuples<[lane: number, rank: number, turn: number, due: number, jobId: number]>(sql.allHeads)
+    .map(([lane, rank, , due]) => ({ lane: lanes.laneOf(lane), priority: -rank, dueAt: due }))
+    .filter(({ lane }) => !lane.gang && queues.left(lane.queue) > 0);
+  const placed = placeIn(
+    gangs.filter(({ lane, gang }) => queues.left(lane.queue) >= gang.size),
+    {
+      workers: able,
+      places: readPlaces(context).filter((place): place is HeldPlace => place.lane !== null),
+      reservations: reservations(context).map((row) => ({ ...row, lane: lanes.laneOf(row.lane) })),
+      now,
+      mayHold: (gang) => mayHold(gang, heads, able),
+    },
+  );
+  for (const { jobId, gangId, rank, size, workerId, until } of placed) {
+    database.run(sql.insertPlaces, jobId, gangId, rank, size, workerId, until);
+  }
+  if (placed.length > 0) effects.madeWork();
+  return placed.length;
+}
+
+export function places(context: Context): Place[] {
+  return readPlaces(context).map(({ lane: _lane, ...place }) => place);
+}
+
+export function dropPlaces({ database, effects }: Context, gangIds: readonly string[]): void {
+  database.run(sql.dropPlaces, JSON.stringify(gangIds));
+  effects.madeWork();
+}
+
+/** The places that a worker holds for members that wait, by job. */
+export function heldPlaces(context: Context, workerId: number): HeldPlace[] {
+  if (!context.lanes.hasGangs) return [];
+  return readPlaces(context)
+    .filter((place): place is HeldPlace => place.workerId === workerId && !place.started && place.lane !== null)
+    .sort((a, b) => a.jobId - b.jobId);
+}
+
+/** Accepts the places that the offer has room for. Returns the members that can start. */
+export function startPlaced(context: Context, request: ClaimRequest, held: readonly HeldPlace[]): number[] {
+  if (held.length === 0) return [];
+  const { database, effects } = context;
+  const fitting = fittingPlaces(held, request);
+  const accepting = fitting.filter(({ accepted }) => !accepted).map(({ jobId }) => jobId);
+  if (accepting.length > 0) {
+    database.run(sql.acceptPlaces, JSON.stringify(accepting));
+    effects.madeWork();
+  }
+  const all = Map.groupBy(readPlaces(context), ({ gangId }) => gangId);
+  const queues = new Places(context);
+  const starting = fitting.filter(({ gangId, lane }) => {
+    const gang = all.get(gangId) ?? [];
+    const waits = (jobId: number) => gang.some((place) => place.jobId === jobId && place.lane !== null);
+    return isReady(gang, { left: queues.left(lane.queue), waits });
+  });
+  const ids = starting.map(({ jobId }) => jobId);
+  if (ids.length > 0) database.run(sql.startPlaces, JSON.stringify(ids));
+  return ids;
+}
+
+/** The address of each member's worker, by rank, for each of these gangs. */
+export function gangHosts({ database }: Context, gangIds: readonly string[]): Record<string, string[]> {
+  const rows = database.all<{ gang_id: string; host: string }>(sql.gangHosts, JSON.stringify(gangIds));
+  const byGang = Map.groupBy(rows, ({ gang_id }) => gang_id);
+  return Object.fromEntries([...byGang].map(([id, members]) => [id, members.map(({ host }) => host)]));
+}
+
+function readPlaces({ database, lanes }: Context): PlaceInLane[] {
+  return database.all<PlaceRow>(sql.places).map((row) => ({
+    jobId: row.job_id,
+    gangId: row.gang_id,
+    rank: row.rank,
+    size: row.size,
+    workerId: row.worker_id,
+    accepted: row.accepted === 1,
+    started: row.started === 1,
+    until: row.until,
+    lane: row.lane === null ? null : lanes.laneOf(row.lane),
+  }));
+}

@@ -1,0 +1,23 @@
+/** Places of gangs. */
+
+import type { Twins } from '../../statements.ts';
+
+export const gangsSql = {
+  waitingMembers: `select l.job_id as id, l.lane, -l.rank as priority, l.due, j.spec -> 'gang' as gang
+    from lane n join live l on l.status = 'pending' and l.lane = n.id join job j on j.id = l.job_id
+    where n.key like '%,"gang"]' and not exists (select 1 from place p where p.job_id = l.job_id)
+    order by l.rank, l.due, l.job_id limit ?`,
+  places: `select p.job_id, p.gang_id, p.rank, p.size, p.worker_id, p.accepted, p.started, p.until, l.lane
+    from place p left join live l on l.job_id = p.job_id and l.status = 'pending' order by p.gang_id, p.rank`,
+  insertPlaces: `insert into place (job_id, gang_id, rank, size, worker_id, accepted, started, until)
+    values (?, ?, ?, ?, ?, 0, 0, ?)`,
+  acceptPlaces: 'update place set accepted = 1 where job_id in (select value from json_each(?))',
+  startPlaces: 'update place set started = 1 where job_id in (select value from json_each(?))',
+  dropPlaces: 'delete from place where gang_id in (select value from json_each(?))',
+  gangHosts: `select p.gang_id, coalesce(w.profile ->> 'address', w.profile ->> 'host', '') as host
+    from place p left join worker w on w.id = p.worker_id
+    where p.gang_id in (select value from json_each(?)) order by p.gang_id, p.rank`,
+
+  // SQLite only: PostgreSQL knows all lanes.
+  anyGangLane: `select 1 as found from lane where key like '%,"gang"]' limit 1`,
+} satisfies Twins<'gangs'>;

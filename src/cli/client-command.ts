@@ -5,9 +5,11 @@ import { Command, Option } from 'commander';
 import type * as Yaml from 'yaml';
 import { didYouMean } from '../core/suggest.ts';
 import { findLocalServer } from '../ops/local-server.ts';
+import { whyExposed } from '../ops/plain-http.ts';
 import { Connection } from './connection.ts';
 import { usageError } from './errors/cli-error.ts';
 import { fieldName } from './errors/field-names.ts';
+import { note } from './errors/report.ts';
 import { addSettingFlags, settingsFrom } from './flags/setting.ts';
 import { collectList, oneOfFlag } from './flags/values.ts';
 
@@ -51,11 +53,17 @@ export function listCommand(name: string, summary: string): Command {
     .optionsGroup('Options:');
 }
 
+/** A process warns once. */
+let hasWarned = false;
+
 export function connect(command: Command): Connection {
   const { url, token } = settingsFrom(command, 'client');
   const local = token === null ? findLocalServer(url) : null;
   // The socket needs no token, so none can get to whoever has taken the port.
   const access = local?.socket === null ? { token: local.token } : { token, socketPath: local?.socket };
+  const exposed = whyExposed(url, access.token);
+  if (exposed !== null && !hasWarned) note(`warning: ${exposed}`);
+  hasWarned = true;
   return new Connection(url, access, (pointer) => fieldName(pointer, command));
 }
 

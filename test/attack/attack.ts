@@ -7,7 +7,7 @@ export interface Attack {
   group: string;
   name: string;
   /** Resolves with `null` if the attack was repelled, else with what got through. */
-  attempt(): Promise<string | null>;
+  attempt: () => Promise<string | null>;
 }
 
 export interface RawRequest {

@@ -59,6 +59,8 @@ export interface OpenOptions {
   retentionFailed?: Duration;
   /** How long the ledger of schedules is kept. Default: 90 days. Refused over HTTP. */
   retentionLedger?: Duration;
+  /** How long the audit of changes is kept. Default: 365 days. Refused over HTTP. */
+  retentionAudit?: Duration;
   /** How long statistics are kept. Default: 90 days. Refused over HTTP. */
   retentionStats?: Duration;
   /**

@@ -15,6 +15,7 @@ const SERVER_ONLY = [
   'retentionDone',
   'retentionFailed',
   'retentionLedger',
+  'retentionAudit',
   'retentionStats',
 ] as const satisfies (keyof OpenOptions)[];
 
@@ -40,7 +41,7 @@ export function nodeSettings(options: OpenOptions): NodeSettings {
     retentionDoneMs: durationOf('retentionDone', options.retentionDone),
     retentionFailedMs: durationOf('retentionFailed', options.retentionFailed),
     retentionLedgerMs: durationOf('retentionLedger', options.retentionLedger),
-    retentionAuditMs: SETTINGS.retentionAuditMs.default,
+    retentionAuditMs: durationOf('retentionAudit', options.retentionAudit),
     retentionStatsMs: durationOf('retentionStats', options.retentionStats),
   };
 }

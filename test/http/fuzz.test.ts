@@ -35,7 +35,19 @@ function agree(value: unknown): unknown {
     // Each may be named once.
     if (Array.isArray(fields[field])) fields[field].splice(1);
   }
+  agreeOnUnique(fields);
+  if (fields['gang'] !== undefined) {
+    for (const field of ['limits', 'rates', 'unique', 'max_attempts', 'max_retries']) delete fields[field];
+  }
   return agreeOnNotify(fields);
+}
+
+function agreeOnUnique(fields: Record<string, unknown>): void {
+  const unique = fields['unique'] as Record<string, unknown> | undefined;
+  if (typeof unique !== 'object' || unique === null) return;
+  if (unique['max_wait'] !== undefined) Object.assign(unique, { wait: 1_000, max_wait: '7d', on_conflict: 'replace' });
+  if (unique['wait'] !== undefined) for (const field of ['delay', 'run_at']) delete fields[field];
+  if (['supersede', 'after'].includes(String(unique['on_conflict']))) delete unique['while'];
 }
 
 function agreeOnNotify(fields: Record<string, unknown>): Record<string, unknown> {

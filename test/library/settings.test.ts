@@ -20,6 +20,7 @@ const DURATIONS = [
   'retentionDone',
   'retentionFailed',
   'retentionLedger',
+  'retentionAudit',
   'retentionStats',
 ] as const satisfies (keyof OpenOptions)[];
 
@@ -31,9 +32,9 @@ function serverSettings(flags: Record<string, string>) {
 
 /** The settings of a node among those of a server. */
 function nodeOf({ leaseMs, heartbeatMs, reapEveryMs, ...settings }: ReturnType<typeof serverSettings>) {
-  const { retentionDoneMs, retentionFailedMs, retentionLedgerMs, retentionStatsMs } = settings;
+  const { retentionDoneMs, retentionFailedMs, retentionLedgerMs, retentionAuditMs, retentionStatsMs } = settings;
   const leases = { leaseMs, heartbeatMs, reapEveryMs };
-  return { ...leases, retentionDoneMs, retentionFailedMs, retentionLedgerMs, retentionStatsMs };
+  return { ...leases, retentionDoneMs, retentionFailedMs, retentionLedgerMs, retentionAuditMs, retentionStatsMs };
 }
 
 test('settings: the defaults of the library are those of the server', () => {
@@ -42,7 +43,7 @@ test('settings: the defaults of the library are those of the server', () => {
 
 test('settings: a duration means the same to the library and the server, as text or in milliseconds', () => {
   const given = { lease: '2m', heartbeat: '1m', reapEvery: '100ms', retentionDone: '0s', retentionFailed: '1h30m' };
-  const more = { retentionLedger: '1.5d', retentionStats: 60_000 };
+  const more = { retentionLedger: '1.5d', retentionAudit: '2d', retentionStats: 60_000 };
   const flags = Object.entries({ ...given, ...more }).map(([option, value]) => [flagOf(option), String(value)]);
   assert.deepEqual(nodeSettings({ ...given, ...more }), nodeOf(serverSettings(Object.fromEntries(flags))));
 });

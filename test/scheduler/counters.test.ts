@@ -196,6 +196,9 @@ test('counters: no declared metric stays without a sample other than zero', asyn
   await scheduler.submit([aJob({ queue: 'gpu', resources: { gpu: 2 } })], {}, signal);
   const half = { workerId: busy.id, limit: 1, offer: anOffer({ queues: ['gpu'], free: { gpu: 1 } }), claimSeq: 1 };
   await scheduler.claim({ ...half, waitMs: 0 }, signal);
+  await scheduler.submit([aJob({ queue: 'limited', limits: [{ key: 'customer', max: 1 }] })], {}, signal);
+  const limited = { workerId: busy.id, limit: 1, offer: anOffer({ queues: ['limited'] }), claimSeq: 2 };
+  await scheduler.claim({ ...limited, waitMs: 0 }, signal);
   await scheduler.submit([aJob()], {}, signal);
   clock.advance(1_000);
   disk.failing = true;

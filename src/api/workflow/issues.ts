@@ -72,12 +72,11 @@ function findings(issue: z.core.$ZodIssue, value: unknown, path: SourcePath): Fi
     case 'invalid_union': {
       const branch = fittingBranch(issue.errors);
       if (branch !== undefined && found !== undefined) return findingsOf(branch, found, path);
+      if (isUnquoted(found) && issue.errors.some(wantsText)) return [unquoted(found, path)];
       return [mismatch(issue.message === 'Invalid input' ? expectedKinds(issue.errors) : issue.message, found, path)];
     }
     case 'invalid_type':
-      if (issue.expected === 'string' && (typeof found === 'number' || typeof found === 'boolean')) {
-        return [error(labelled(path, `expected text: write "${String(found)}" in quotes`), path, 'value')];
-      }
+      if (issue.expected === 'string' && isUnquoted(found)) return [unquoted(found, path)];
       return [
         mismatch(
           isOwnMessage(issue.message) ? issue.message : `expected ${KINDS[issue.expected] ?? issue.expected}`,
@@ -90,6 +89,19 @@ function findings(issue: z.core.$ZodIssue, value: unknown, path: SourcePath): Fi
     default:
       return [error(labelled(path, lowerFirst(issue.message)), path, 'value')];
   }
+}
+
+/** YAML reads `80` and `yes` as a number and a boolean. */
+function isUnquoted(found: unknown): found is number | boolean {
+  return typeof found === 'number' || typeof found === 'boolean';
+}
+
+function unquoted(found: number | boolean, path: SourcePath): Finding {
+  return error(labelled(path, `expected text: write "${String(found)}" in quotes`), path, 'value');
+}
+
+function wantsText([issue]: readonly z.core.$ZodIssue[]): boolean {
+  return issue?.code === 'invalid_type' && issue.expected === 'string' && issue.path.length === 0;
 }
 
 function mismatch(expected: string, found: unknown, path: SourcePath, suggestion = ''): Finding {

@@ -10,6 +10,7 @@ import { monotonicMs } from '../../ops/monotonic.ts';
 import { isRefusal } from '../refusal.ts';
 import type { Reporter } from '../report/reporter.ts';
 import type { Assignment } from '../run/assignment.ts';
+import { after } from '../time/timer.ts';
 import { CheckpointVersion, removeWithDrafts, writeCheckpointFile } from './checkpoint-file.ts';
 import { removeFile } from './plain-file.ts';
 import { readProgress } from './progress-file.ts';
@@ -31,7 +32,7 @@ interface CommandReportsOptions {
 
 export class CommandReports {
   readonly #options: CommandReportsOptions;
-  readonly #timer: NodeJS.Timeout;
+  #disarm: () => void;
   /** The identity of the version that was stored, or that cannot be. */
   #done: string | undefined;
   #sending: Promise<boolean> | undefined;
@@ -41,12 +42,12 @@ export class CommandReports {
 
   constructor(options: CommandReportsOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
+    this.#disarm = after(LOOK_EVERY_MS, () => this.#look());
   }
 
   /** Sends what the command wrote last, then removes its files. `clean`: it was not stopped, and has left no drafts. */
   async end({ clean }: { clean: boolean }): Promise<void> {
-    clearInterval(this.#timer);
+    this.#disarm();
     const { assignment, files, reporter } = this.#options;
     await this.#sending;
     const until = monotonicMs() + PERSIST_MS;
@@ -58,6 +59,7 @@ export class CommandReports {
   }
 
   #look(): void {
+    this.#disarm = after(LOOK_EVERY_MS, () => this.#look());
     this.#readProgress();
     this.#sending ??= this.#sendCheckpoint().finally(() => {
       this.#sending = undefined;

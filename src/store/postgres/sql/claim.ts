@@ -193,7 +193,7 @@ export function claimSql(s: string) {
     limitedQueues: `select name, max_running, rate from ${s}.queue
       where name = any($1::text[]) and (max_running is not null or rate is not null)`,
     silentWorkers: `with ${now}
-      select w.id from t, ${s}.worker w where w.state = 'online' and not ${mayClaimIn(s)('w.id', 't.now')}`,
+      select one.id from t, ${s}.worker one where one.state = 'online' and not ${mayClaimIn(s)('one.id', 't.now')}`,
     /** Uses the server's own clock, also where tests set the time of jobs: waiters are processes. */
     markWaiting: `insert into ${s}.waiter (instance_id, until) values ($1, clock_timestamp() + $2::float8 * interval '1 ms')
       on conflict (instance_id) do update set until = excluded.until`,

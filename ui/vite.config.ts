@@ -16,6 +16,10 @@ export default defineConfig(({ command }) => ({
     target: 'es2023',
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 800,
+    // One file for what screens share, instead of dozens of small ones.
+    rolldownOptions: {
+      output: { codeSplitting: { groups: [{ name: 'shared', test: /[\\/]src[\\/]/, minShareCount: 2 }] } },
+    },
   },
   server: { proxy: { '^/(?!ui/|@|src/|node_modules/)': process.env['WORKRON_URL'] ?? 'http://127.0.0.1:8080' } },
 }));

@@ -1,7 +1,6 @@
 /** What a command reports through files while it runs and at its end: progress and checkpoints. */
 
 import { statSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { MAX_CHECKPOINT_BYTES } from '../../core/checkpoint.ts';
 import { messageOf } from '../../core/error.ts';
 import { Stopped } from '../../core/handler-errors.ts';
@@ -51,7 +50,7 @@ export class CommandReports {
     const { assignment, files, reporter } = this.#options;
     await this.#sending;
     const until = monotonicMs() + PERSIST_MS;
-    while (!assignment.lost && !(await this.#sendCheckpoint()) && monotonicMs() < until) await sleep(PAUSE_MS);
+    while (!assignment.lost && !(await this.#sendCheckpoint()) && monotonicMs() < until) await pause();
     this.#readProgress();
     if (this.#hasProgress) await reporter.end(assignment);
     if (this.#progressAt > 0) removeFile(files.progress);
@@ -118,7 +117,7 @@ export class CommandReports {
 /** Writes the last checkpoint of the job to `path`, if there is one. Rejects if no scheduler answers for long. */
 export async function fetchCheckpoint(assignment: Assignment, reporter: Reporter, path: string): Promise<void> {
   const { signal } = assignment;
-  for (const until = monotonicMs() + PERSIST_MS; ; await sleep(PAUSE_MS, undefined, { signal })) {
+  for (const until = monotonicMs() + PERSIST_MS; ; await pause()) {
     try {
       const content = await reporter.lastCheckpoint(assignment, signal);
       if (content !== null) await writeCheckpointFile(path, content, signal);
@@ -127,4 +126,8 @@ export async function fetchCheckpoint(assignment: Assignment, reporter: Reporter
       if (signal.aborted || isRefusal(error) || monotonicMs() >= until) throw error;
     }
   }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => void after(PAUSE_MS, resolve));
 }

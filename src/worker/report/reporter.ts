@@ -48,7 +48,7 @@ export class Reporter {
 
   /** The last complete checkpoint; `null`: none. */
   lastCheckpoint({ jobId }: Assignment, signal: AbortSignal): Promise<CheckpointContent | null> {
-    return this.#source.checkpoint(jobId, signal);
+    return within(ANSWER_MS, signal, (inner) => this.#source.checkpoint(jobId, inner));
   }
 
   async #flush(assignments: readonly Assignment[]): Promise<void> {

@@ -268,9 +268,7 @@ async function furnish(server: TestServer): Promise<Record<string, readonly stri
   await server.call('PUT', '/definitions/nightly-report', { source });
   for (const name of ['one', 'two']) await server.call('POST', '/tokens', { name, role: 'viewer' });
   for (const name of ['one', 'two']) await server.call('PUT', `/secrets/${name}`, { value: 'a long secret' });
-  for (const name of ['mäil/a b', 'idle', 'spare']) {
-    await server.call('PATCH', `/queues/${encodeURIComponent(name)}`, { paused: true });
-  }
+  await makeQueues(server);
   const { body } = await server.call('POST', '/jobs/bulk', { action: 'retry', filter: { name: 'nobody' } });
   return {
     jobs: ['1', '2', '3', '4'],
@@ -283,6 +281,13 @@ async function furnish(server: TestServer): Promise<Record<string, readonly stri
     tokens: ['one', 'two'],
     secrets: ['one', 'two'],
   };
+}
+
+/** Queues without jobs, which can be deleted. */
+async function makeQueues(server: TestServer): Promise<void> {
+  for (const name of ['mäil/a b', 'idle', 'spare']) {
+    await server.call('PATCH', `/queues/${encodeURIComponent(name)}`, { paused: true });
+  }
 }
 
 /** States of jobs and leases may be against a request; its form must not be. */
@@ -319,6 +324,8 @@ for (const [path, operations] of Object.entries<JsonSchema>(document['paths'])) 
       let successes = 0;
       for (let round = 0; round < effort.fuzzPerRoute; round += 1) {
         const valid = round % 2 === 0;
+        // A malformed request to delete one is a request without a body, and so deletes it.
+        if (method === 'delete' && path === '/queues/{name}') await makeQueues(server);
         const attack = valid ? fuzzer.valid(method, path, operation) : fuzzer.malformed(method, path, operation);
         const { status, type, text } = await send(server, attack);
         const story = `seed ${SEED}: ${attack.method} ${attack.path} ${String(attack.body).slice(0, 500)} → ${status} ${text.slice(0, 500)}`;

@@ -134,7 +134,7 @@ export const TEETH: Tooth[] = [
   tooth(
     true,
     'a queue runs one job more than its limit',
-    edit(`${MEMORY}/jobs/claim.ts`, 'running < row.maxRunning', 'running <= row.maxRunning'),
+    edit(`${MEMORY}/jobs/claim.ts`, ': row.maxRunning - this', ': row.maxRunning + 1 - this'),
   ),
   tooth(
     false,

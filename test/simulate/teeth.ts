@@ -136,15 +136,11 @@ export const TEETH: Tooth[] = [
     'a queue runs one job more than its limit',
     edit(`${MEMORY}/jobs/claim.ts`, ': row.maxRunning - this', ': row.maxRunning + 1 - this'),
   ),
-  tooth(
-    false,
-    'a paused queue is served',
-    edit(`${MEMORY}/jobs/claim.ts`, 'if (row.pausedAt !== null) return false;', ''),
-  ),
+  tooth(false, 'a paused queue is served', edit(`${MEMORY}/jobs/claim.ts`, 'if (row.pausedAt !== null) return 0;', '')),
   tooth(
     false,
     'the jobs of one claim share the same resources',
-    edit(`${MEMORY}/jobs/claim.ts`, '(free[name] ?? 0) - amount', 'free[name] ?? 0'),
+    edit('src/core/capacity.ts', '    subtract(this.#free, resources);\n    this.#taken', '    this.#taken'),
   ),
   tooth(
     false,

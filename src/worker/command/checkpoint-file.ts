@@ -1,7 +1,6 @@
 /** The files of checkpoints: `$WORKRON_CHECKPOINT`, which a command writes, and `$WORKRON_LAST_CHECKPOINT`, which it reads. */
 
-import { closeSync, createWriteStream, fstatSync, read, type Stats } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
+import { closeSync, createWriteStream, fstatSync, read, readdirSync, rmSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
@@ -61,10 +60,10 @@ export async function writeCheckpointFile(path: string, { chunks }: CheckpointCo
 }
 
 /** Removes the file of a checkpoint, and files beside it whose names begin with its name: versions that were not finished. */
-export async function removeWithDrafts(path: string): Promise<void> {
+export function removeWithDrafts(path: string): void {
   const [folder, name] = [dirname(path), basename(path)];
   const isDraft = (other: string) =>
     other === name || (other.startsWith(name) && !/^\d/.test(other.slice(name.length)));
-  const names = (await readdir(folder)).filter(isDraft);
-  await Promise.all(names.map((other) => rm(join(folder, other), { recursive: true, force: true })));
+  for (const other of readdirSync(folder).filter(isDraft))
+    rmSync(join(folder, other), { recursive: true, force: true });
 }

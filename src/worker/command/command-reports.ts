@@ -54,7 +54,7 @@ export class CommandReports {
     this.#readProgress();
     if (this.#hasProgress) await reporter.end(assignment);
     if (this.#progressAt > 0) removeFile(files.progress);
-    if (!clean || this.#done !== undefined) await removeWithDrafts(files.checkpoint);
+    if (!clean || this.#done !== undefined) removeWithDrafts(files.checkpoint);
   }
 
   #look(): void {

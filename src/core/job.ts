@@ -88,9 +88,9 @@ export interface JobSpec {
   /** The part of a worker's capacity that the job takes while it runs. */
   resources: Readonly<Record<string, number>>;
   fairKey: string | null;
-  /** Keys of which only so many jobs run at a time; each key once. */
+  /** Keys with a maximum of jobs that run at a time; each key once. */
   limits: readonly Limit[];
-  /** Keys of which only so many attempts start in a while; each key once. */
+  /** Keys with a maximum of attempts that start in a period; each key once. */
   rates: readonly Rate[];
   /** What happens at a full limit: the job waits, or ends as skipped. A rate is always waited for. */
   onLimit: (typeof ON_LIMIT)[number];

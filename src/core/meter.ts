@@ -82,7 +82,7 @@ export function roomOf(meter: Meter, use: MeterUse, now: number): { left: number
 }
 
 /**
- * A burst is what was not used before: so many more may start at once, and the window is longer by as much. In a window of
+ * A burst is what was not used before: that number more may start at once, and the window is longer by as much. In a window of
  * `perMs` at most `limit + burst` start, as the longer window allows no more.
  */
 function meterOfRate({ key, limit, perMs, burst }: Rate): Meter & { windowMs: number } {

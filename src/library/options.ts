@@ -16,7 +16,7 @@ export interface KeyLimit {
   max: number;
 }
 
-/** In no time of `per` do more than `limit` attempts with a key start. `burst` allows so many more after a time with fewer. */
+/** In no time of `per` do more than `limit` attempts with a key start. `burst` allows this number more after a time with fewer. */
 export interface KeyRate {
   key: string;
   limit: number;

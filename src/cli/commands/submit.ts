@@ -16,7 +16,7 @@ export function submitCommand(): Command {
     .usage("[flags] -- COMMAND [ARGUMENT…]   or   -- 'SHELL LINE'")
     .argument('[command...]', 'One argument is a shell line; several are quoted and joined')
     .option('-f, --file <FILE>', 'Submit the jobs of this file instead: JSON, one job or an array; - is stdin')
-    .option('--gang <SIZE>', 'Submit so many jobs, which all start or none', integerFlag)
+    .option('--gang <SIZE>', 'Submit a gang of SIZE jobs: all start, or none', integerFlag)
     .option('--gang-spread <HOW>', 'pack, spread or same-worker (default: pack)', oneOfFlag(SPREADS))
     .option(
       '--on-member-failure <WHAT>',

@@ -4,7 +4,7 @@ import type { ListedJob } from '../../api/job.ts';
 import { routes } from '../../api/routes.ts';
 import type { Connection } from '../connection.ts';
 
-/** Only so many kinds of pending jobs are asked about. */
+/** At most this number of kinds of pending jobs is asked about. */
 const MAX_ASKED = 5;
 /** What holds for all pending jobs of a kind. Places in the queue are left to `workron why`. */
 const FOR_ALL = /^(a worker|queue .* to be resumed)/;

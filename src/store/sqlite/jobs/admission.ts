@@ -18,7 +18,7 @@ import { readPieces } from './lane-cursor.ts';
 import type { LaneHead } from './lane-heads.ts';
 import { meterUse } from './meters.ts';
 
-/** A claim that has parked so many jobs goes no further: the next one continues. */
+/** A claim that has parked this number of jobs goes no further: the next one continues. */
 const MAX_PARKED = 10_000;
 
 interface OfJob {
@@ -36,7 +36,7 @@ export class Admission {
     this.#context = context;
   }
 
-  /** False once the claim has parked so many jobs that another should go on. */
+  /** False once the claim has parked its maximum, and the next claim should continue. */
   get isOver(): boolean {
     return this.#parked >= MAX_PARKED;
   }

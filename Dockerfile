@@ -17,14 +17,15 @@ RUN apt-get update \
   && rm -rf /var/lib/apt/lists/*
 COPY --from=build /opt/workron /opt/workron
 RUN ln -s /opt/workron/node_modules/.bin/workron /usr/local/bin/workron \
-  && useradd --system --uid 10001 --user-group --home-dir /var/lib/workron --create-home workron
-USER 10001:10001
+  && useradd --system --uid 10001 --user-group --home-dir /var/lib/workron --create-home workron \
+  && useradd --system --uid 10002 --user-group --home-dir /tmp --no-create-home jobs
 WORKDIR /var/lib/workron
 VOLUME /var/lib/workron
 ENV WORKRON_HOST=0.0.0.0
 EXPOSE 8080
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.WORKRON_PORT ?? 8080) + '/health').then((reply) => process.exit(reply.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "require(process.env.WORKRON_TLS_CERT ? 'https' : 'http').get({ host: '127.0.0.1', port: process.env.WORKRON_PORT ?? 8080, path: '/health', rejectUnauthorized: false }, (reply) => process.exit(reply.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 ENTRYPOINT ["tini", "--", "workron"]
-CMD ["up"]
+# Root starts commands as the user `jobs`, which can read neither token nor database. A scheduler needs no root: --user 10001:10001.
+CMD ["up", "--run-as", "jobs"]

@@ -28,7 +28,11 @@ const OUTPUT: OutputOptions = { format: 'esm', minify: { compress: true, mangle:
  */
 const GROUPS = [
   { name: 'base', test: /\/src\/(?:core\/(?:error|suggest)|node\/version)\.ts/ },
-  { name: 'client', test: /\/src\/api\/(?:client[\w-]*|event-stream|fetch-transport|http-client|problem|routes?)\.ts/ },
+  {
+    name: 'client',
+    test: /\/src\/api\/(?:client[\w-]*|event-stream|fetch-transport|follow-logs|http-client|problem|route)\.ts/,
+  },
+  { name: 'routes', test: /\/src\/api\/(?:(?:session-|worker-)?routes)\.ts/ },
   { name: 'job', test: /\/src\/library\/(?:job|options|notify)\.ts/ },
   {
     name: 'program',

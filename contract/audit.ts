@@ -39,6 +39,25 @@ export function exerciseAudit(open: OpenStore): void {
     assert.deepEqual(await paths({ from: first?.at ?? 0, to: second?.at ?? 0, actor: 'bob' }), []);
   });
 
+  test('audit: an entry gets its result once, after the change', async ({ store }) => {
+    const id = await store.addAudit(anEntry({ actor: 'ada', status: null }), forever);
+    assert.equal((await store.audit({}, ALL, forever))[0]?.status, null);
+    await store.endAudit(id, 202, forever);
+    await store.endAudit(id, 500, forever);
+    await store.endAudit(id + 1, 200, forever);
+    const entries = await store.audit({}, ALL, forever);
+    assert.deepEqual([entries.length, entries[0]?.id, entries[0]?.status], [1, id, 202]);
+  });
+
+  test('audit: entries are found by their whole path, newest first', async ({ store }) => {
+    const paths = ['/jobs/1/cancel', '/jobs/11/cancel', '/jobs/1/retry', '/jobs/1/cancel'];
+    for (const path of paths) await store.addAudit(anEntry({ path }), forever);
+    const found = async (limit: number) =>
+      (await store.auditOf(['/jobs/1/cancel', '/jobs/1/retry'], limit, forever)).map(({ path }) => path);
+    assert.deepEqual(await found(10), ['/jobs/1/cancel', '/jobs/1/retry', '/jobs/1/cancel']);
+    assert.deepEqual(await found(1), ['/jobs/1/cancel']);
+  });
+
   test('audit: old entries are deleted, the oldest first', async ({ store, advance }) => {
     for (const path of ['/1', '/2', '/3']) await store.addAudit(anEntry({ path }), forever);
     await advance(10_000);

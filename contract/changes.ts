@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { type Fence, fenceOf } from '../src/core/fence.ts';
 import { DEFAULT_BACKOFF, type Job } from '../src/core/job.ts';
-import { type Change, type Fence, fenceOf, transition } from '../src/core/transition.ts';
+import { type Change, transition } from '../src/core/transition.ts';
 import { aJob, jobs } from './kit/builders.ts';
+import { after } from './kit/graph.ts';
 import {
   beat,
   cancel,
@@ -17,6 +19,7 @@ import {
   submit,
   submitOne,
   succeed,
+  success,
 } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 
@@ -59,7 +62,32 @@ export function exerciseChanges(open: OpenStore): void {
       signal: null,
       error: 'exit 7',
       thrown: null,
+      usage: null,
     });
+  });
+
+  test('settle, requeue, end: what an attempt used is kept with it', async ({ store }) => {
+    const usage = { cpuMs: 1_234, maxRssBytes: 5 * 2 ** 30 };
+    const small = { cpuMs: 0, maxRssBytes: null };
+    const usages = async (id: number) => (await store.attempts(id, forever)).map((attempt) => attempt.usage);
+    await report(store, await claimOne(store, aJob({ backoff: { ...DEFAULT_BACKOFF, type: 'none' } })), {
+      ...FAILED,
+      usage,
+    });
+    await report(store, await claimOne(store), { type: 'interrupted', error: 'drained', usage: small });
+    const last = await report(store, await claimOne(store), { ...FAILED, usage, fatal: true });
+    assert.deepEqual(await usages((last as Job).id), [usage, small, usage]);
+
+    const worker = await register(store);
+    const parent = await submitOne(store, aJob());
+    await submit(store, [after([parent]), ...jobs(3)]);
+    const claimed = await claim(store, worker.id);
+    const used = [usage, small, undefined, usage];
+    await store.settle(
+      claimed.map((job, place) => ({ ...success({ job, workerId: worker.id }), usage: used[place] })),
+      forever,
+    );
+    for (const [place, { id }] of claimed.entries()) assert.deepEqual(await usages(id), [used[place] ?? null]);
   });
 
   test('requeue, end: the error that a handler threw is kept with the attempt, and shown with the job', async ({

@@ -108,14 +108,14 @@ export function exerciseDue(open: OpenStore): void {
   });
 
   test('expire: a claim that is given back before the job starts is not a start', async ({ store, advance }) => {
-    const lease = await claimOne(store, aJob({ startTimeoutMs: 10_000 }));
+    const lease = await claimOne(store, aJob({ startTimeoutMs: 20_000 }));
     const { id } = lease.job;
     await report(store, lease, { type: 'returned' });
     assert.notEqual((await readOne(store, id)).expiresAt, null);
-    await advance(9_000);
+    await advance(15_000);
     assert.deepEqual(await store.findExpired(10, forever), []);
     await claimOne(store, null, lease.workerId);
-    await advance(2_000);
+    await advance(6_000);
     assert.deepEqual(await store.findExpired(10, forever), []);
     await beat(store, lease.workerId, [], 1);
     assert.deepEqual(ids(await store.findExpired(10, forever)), [id]);

@@ -10,11 +10,13 @@ import { exerciseChanges } from './changes.ts';
 import { exerciseCheckpoints } from './checkpoints.ts';
 import { exerciseClaim } from './claim.ts';
 import { exerciseDefinitions } from './definitions.ts';
+import { exerciseDelete } from './delete.ts';
 import { exerciseDependencies } from './dependencies.ts';
 import { exerciseDue } from './due.ts';
 import { exerciseEdit } from './edit.ts';
 import { type Effort, EVERYDAY } from './effort.ts';
 import { exerciseFailingTicks } from './failing-ticks.ts';
+import { exerciseGangTerms } from './gang-terms.ts';
 import { exerciseGangs } from './gangs.ts';
 import { exerciseGroups } from './groups.ts';
 import { exerciseHeartbeat } from './heartbeat.ts';
@@ -34,6 +36,7 @@ import { exerciseManualRetry } from './manual-retry.ts';
 import { exerciseNotices } from './notices.ts';
 import { exerciseOperations } from './operations.ts';
 import { exerciseOrder } from './order.ts';
+import { exerciseOutlook } from './outlook.ts';
 import { exerciseOverlap } from './overlap.ts';
 import { exercisePrefetch } from './prefetch.ts';
 import { exerciseProgress } from './progress.ts';
@@ -70,7 +73,9 @@ const THEMES = [
   exercisePrefetch,
   exerciseLanes,
   exerciseReservations,
+  exerciseOutlook,
   exerciseGangs,
+  exerciseGangTerms,
   exerciseQueues,
   exerciseLimits,
   exerciseRates,
@@ -110,6 +115,7 @@ const THEMES = [
   exerciseFailingTicks,
   exerciseCatchUp,
   exerciseRunSchedule,
+  exerciseDelete,
   exercisePrune,
   exerciseStats,
   exerciseOperations,

@@ -43,6 +43,7 @@ const EVERYTHING: JobSpec = {
     intervalEnd: 3_600_000,
     catchup: true,
   },
+  submittedBy: 'ada@example.org',
 };
 
 export function exerciseInsert(open: OpenStore): void {
@@ -71,6 +72,7 @@ export function exerciseInsert(open: OpenStore): void {
       workerId: null,
       lastHeartbeatAt: null,
       cancelRequestedAt: null,
+      gangStop: false,
       expiresAt: null,
       exitCode: null,
       signal: null,

@@ -154,7 +154,7 @@ export function exerciseLeadership(open: OpenStore): void {
     const { job } = lease;
     const seen = { jobId: job.id, status: 'running', attempt: job.attempt, workerId: lease.workerId } as const;
     const counters = { failures: 0, interruptions: 0, snoozes: 0, losses: 0 };
-    const stop = { kind: 'flag', fence: { ...seen, cancelRequested: false, counters } } as const;
+    const stop = { kind: 'flag', fence: { ...seen, cancelRequested: false, gangStop: false, counters } } as const;
     await assert.rejects(old.applyChanges([stop], forever), isLost);
     assert.equal((await readOne(store, job.id)).cancelRequestedAt, null);
     const step = { cursor: 1, changed: 1, skipped: 0, status: 'done' } as const;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { NewJob } from '../src/core/job.ts';
 import type { Store } from '../src/store/store.ts';
 import type { Effort } from './effort.ts';
-import { aJob, anOffer, aStep, aWorkflow } from './kit/builders.ts';
+import { aJob, anOffer, aStep, aWorkflow, LEASE_MS } from './kit/builders.ts';
 import {
   beat,
   cancel,
@@ -35,6 +35,10 @@ async function leases(store: Store, workerId: number, limit = 100): Promise<Leas
 /** The names of the claimed jobs, in order. */
 async function taken(store: Store, workerId: number, limit = 100): Promise<string> {
   return (await leases(store, workerId, limit)).map(({ job }) => job.name).join('');
+}
+
+async function parkedFor(store: Store, key: string): Promise<number> {
+  return (await store.limits(forever)).find((limit) => limit.key === key)?.waiting ?? 0;
 }
 
 /** Lets others run: calls of the memory store wait for nothing. */
@@ -308,5 +312,55 @@ export function exerciseLimits(open: OpenStore, effort: Effort): void {
     assert.equal(done, jobs.length);
     assert.deepEqual(await store.limits(forever), []);
     assert.equal(store.deadlocks(), 0);
+  });
+
+  test('limits: a claim that meets many jobs of a full key moves few of them, and later ones go on', async ({
+    store,
+  }) => {
+    const { id } = await register(store, { leaseMs: 100 * LEASE_MS });
+    const many = 1_500;
+    await submit(store, jobsOf('a', 1, 1 + many, { priority: 1 }));
+    assert.equal(await taken(store, id, 1), 'a');
+    await submit(store, [...jobsOf('b', 1, 1, { priority: 1 }), aJob({ name: '-', priority: 0 })]);
+    assert.equal(await taken(store, id, 2), '-', 'a less urgent job starts meanwhile');
+    let waiting = await parkedFor(store, 'a');
+    assert.ok(waiting > 0 && waiting < many, `one claim has moved ${waiting} jobs`);
+    let claims = 0;
+    for (let names = ''; names !== 'b'; names = await taken(store, id, 2)) {
+      claims += 1;
+      assert.ok(claims < 10, 'later claims come to the job of another key');
+    }
+    waiting = await parkedFor(store, 'a');
+    assert.equal(waiting, many);
+  });
+
+  test('limits: a job that waits for a key has a place among those that wait for it', async ({ store }) => {
+    const { id } = await register(store);
+    await submit(store, jobsOf('a', 1, 1));
+    await leases(store, id);
+    const [first, , last] = await submit(store, jobsOf('a', 1, 3));
+    await submit(store, [...jobsOf('b', 1, 1), ...jobsOf('a', 2, 1, { onLimit: 'skip' })]);
+    const ahead = (jobId = 0, meter = 'limit:a', atMost = 10) => store.countAheadAt(meter, jobId, atMost, forever);
+    assert.deepEqual([await ahead(first?.id), await ahead(last?.id)], [0, 0], 'no claim has met them');
+    await leases(store, id);
+    assert.deepEqual([await ahead(first?.id), await ahead(last?.id)], [0, 2]);
+    const [urgent] = await submit(store, jobsOf('a', 1, 1, { priority: 1 }));
+    await leases(store, id);
+    assert.deepEqual([await ahead(urgent?.id), await ahead(last?.id)], [0, 3]);
+    assert.equal(await ahead(last?.id, 'limit:a', 1), 1);
+    assert.equal(await ahead(last?.id, 'limit:b'), 0);
+    assert.equal(await ahead(1_000_000), 0);
+  });
+
+  test('limits: a less urgent job does not pass one that lies behind jobs of a full key', async ({ store }) => {
+    const { id } = await register(store);
+    await submit(store, [
+      ...jobsOf('a', 1, 12, { priority: 2 }),
+      ...jobsOf('b', 1, 1, { priority: 1 }),
+      aJob({ name: '-' }),
+    ]);
+    assert.equal(await taken(store, id, 1), 'a');
+    assert.equal(await taken(store, id, 1), 'b');
+    assert.equal(await taken(store, id, 1), '-');
   });
 }

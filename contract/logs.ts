@@ -44,6 +44,18 @@ export function exerciseLogs(open: OpenStore): void {
     assert.equal(textOf(await logOf(store, lease)), 'one two');
   });
 
+  test('logs: each chunk has the time at which it first came', async ({ store, advance }) => {
+    const lease = await claimOne(store, aJob());
+    const before = await store.now(forever);
+    await store.appendLogs([chunk(lease, 0, 'early')], forever);
+    await advance(10_000);
+    await store.appendLogs([chunk(lease, 0, 'again'), chunk(lease, 5, 'late')], forever);
+    const after = await store.now(forever);
+    const [early, late] = (await logOf(store, lease)).map(({ receivedAt }) => receivedAt);
+    assert.ok(early !== undefined && early >= before && early < before + 10_000, `${early} after ${before}`);
+    assert.ok(late !== undefined && late >= before + 10_000 && late <= after, `${late} before ${after}`);
+  });
+
   test('logs: only the worker that holds the attempt can write to it', async ({ store, advance }) => {
     const first = await claimOne(store, aJob());
     await loseLeases(store, advance);

@@ -4,7 +4,7 @@ import type { Delivery } from '../src/core/notice.ts';
 import type { Notify, NotifyEvent } from '../src/core/notify.ts';
 import type { Store } from '../src/store/store.ts';
 import { aJob, aStep, aWorkflow } from './kit/builders.ts';
-import { Hands, submitWorkflow } from './kit/graph.ts';
+import { after, Hands, settleDown, submitWorkflow } from './kit/graph.ts';
 import {
   cancel,
   claimOne,
@@ -13,6 +13,7 @@ import {
   forever,
   loseLeases,
   readOne,
+  report,
   retry,
   submitOne,
   succeed,
@@ -115,6 +116,55 @@ export function exerciseNotices(openStore: OpenStore): void {
     const failed = await failOne(store, onRecovery);
     const done = await finishOne(store, onRecovery);
     assert.deepEqual(await open(store), [`failed ${failed}`, `done ${done}`]);
+  });
+
+  test('notices: done and slow get every success, slow also failures', async ({ store }) => {
+    const done = await finishOne(store, { notify: tells('done') });
+    await failOne(store, { maxAttempts: 1, notify: tells('done') });
+    const quick = await finishOne(store, { notify: tells('slow') });
+    const failed = await failOne(store, { maxAttempts: 1, notify: tells('slow') });
+    assert.deepEqual(await open(store), [`done ${done}`, `done ${quick}`, `failed ${failed}`]);
+  });
+
+  test('notices: cancelled gets cancels of waiting and running jobs, of dependents and workflows', async ({
+    store,
+  }) => {
+    const notify = tells('cancelled');
+    const waiting = await submitOne(store, aJob({ notify }));
+    await cancel(store, waiting.id);
+    const running = await claimOne(store, aJob({ notify }));
+    await cancel(store, running.job.id);
+    assert.deepEqual(await open(store), [`cancelled ${waiting.id}`], 'it has not stopped yet');
+    await report(store, running, { type: 'cancelled', error: null });
+    await failOne(store, { maxAttempts: 1, notify });
+    await finishOne(store, { notify });
+    const parent = await submitOne(store, aJob());
+    const child = await submitOne(store, after([parent], { notify }));
+    await cancel(store, parent.id);
+    const { workflow, step } = await submitWorkflow(store, { ...aWorkflow([aStep('a')]), notify });
+    await cancel(store, step['a'] ?? 0);
+    await settleDown(store);
+    assert.deepEqual(await open(store), [
+      `cancelled ${waiting.id}`,
+      `cancelled ${running.job.id}`,
+      `cancelled ${child.id}`,
+      `cancelled workflow ${workflow.id}`,
+    ]);
+  });
+
+  test('notices: a job that was retried, or replaced, is watched by its present list', async ({ store }) => {
+    const unique = { key: 'k', while: 'pending', onConflict: 'replace' } as const;
+    const replaced = await submitOne(store, aJob({ unique, notify: tells('cancelled') }));
+    await submitOne(store, aJob({ unique, notify: tells('done') }));
+    await cancel(store, replaced.id);
+    assert.deepEqual(await open(store), []);
+    await retry(store, replaced.id);
+    await succeed(store, await claimOne(store));
+    const again = await submitOne(store, aJob({ notify: tells('cancelled') }));
+    await cancel(store, again.id);
+    await retry(store, again.id);
+    await cancel(store, again.id);
+    assert.deepEqual(await open(store), [`done ${replaced.id}`, `cancelled ${again.id}`, `cancelled ${again.id}`]);
   });
 
   test('notices: an end that is reported twice, or without the lease, writes one notice', async ({

@@ -203,4 +203,31 @@ export function exerciseRates(open: OpenStore): void {
     await work;
     assert.equal(await started(store, id), 1);
   });
+
+  test('rates: hold in every window, also when the clock is set and claims are returned', async ({
+    store,
+    advance,
+  }) => {
+    const perMs = 600_000;
+    const rate = aRate({ limit: 3, perMs, burst: 1 });
+    const { id } = await register(store, { leaseMs: 1_000 * perMs });
+    const starts: number[] = [];
+    // Steps end nowhere near a window: on some stores the real time passes as well.
+    const steps = [100_000, 170_000, 650_000, -250_000, 90_000, -480_000, 310_000, 640_000, 50_000, -120_000, 820_000];
+    for (let round = 0; round < 33; round += 1) {
+      await submit(store, jobsAt(rate, 2, { priority: round % 3 }));
+      const jobs = await claim(store, id, { limit: 1 + (round % 4) });
+      for (const [place, job] of jobs.entries()) {
+        if ((round + place) % 5 === 0) await report(store, { job, workerId: id }, { type: 'returned' });
+        else starts.push(job.startedAt);
+      }
+      await advance(steps[round % steps.length] as number);
+    }
+    starts.sort((a, b) => a - b);
+    assert.ok(starts.length > 20, `${starts.length} attempts have started`);
+    for (const [place, at] of starts.entries()) {
+      const next = starts[place + 4] ?? Infinity;
+      assert.ok(next >= at + perMs, `${place}: five attempts started within ${next - at} ms`);
+    }
+  });
 }

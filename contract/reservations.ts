@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { Job, NewJob } from '../src/core/job.ts';
 import { offerOf } from '../src/core/outlook.ts';
 import type { NewWorker, WorkerRow } from '../src/core/worker.ts';
 import type { Store } from '../src/store/store.ts';
@@ -33,57 +32,6 @@ function taken(leases: readonly Lease[]): number[] {
 
 async function reservedAt(store: Store, workerId: number): Promise<number | undefined> {
   return (await rowOf(store, workerId)).reserved?.jobId;
-}
-
-/** Random states of one worker: what `outlook` says is compared with what the claim does. */
-async function compareOutlook(store: Store, seed: number): Promise<void> {
-  const pick = picker(seed);
-  const slots = pick([1, 2, 3, 4]);
-  const { id } = await register(store, { slots, resources: { gpu: 3, disk: 1 }, leaseMs: 1_000 * LEASE_MS });
-  const held: Lease[] = [];
-  for (let round = 0; round < 3; round += 1) {
-    await submit(
-      store,
-      Array.from({ length: pick([1, 3, 6]) }, () => randomJob(pick)),
-    );
-    const startable: number[] = [];
-    for (const { id: jobId } of await pendingJobs(store)) {
-      const own = (await store.outlook(jobId, forever)).find(({ workerId }) => workerId === id);
-      if (own?.verdict === 'start') startable.push(jobId);
-    }
-    const claimed = await claimFree(store, id);
-    const byId = (a: number, b: number) => a - b;
-    assert.deepEqual(startable.sort(byId), taken(claimed).sort(byId), `seed ${seed}, round ${round}`);
-    held.push(...claimed);
-    const first = held.shift();
-    if (first !== undefined) await succeed(store, first);
-  }
-  for (const lease of held) await succeed(store, lease);
-  for (const { id: jobId } of await pendingJobs(store)) await decide(store, jobId, { type: 'cancel' });
-  await store.leaveWorker(id, forever);
-}
-
-function randomJob(pick: ReturnType<typeof picker>): NewJob {
-  return aJob({
-    resources: { gpu: pick([0, 1, 2, 3]), disk: pick([0, 0, 1]) },
-    priority: pick([0, 1, 2]),
-    queue: pick(['default', 'default', 'limited', 'paused']),
-    timeoutMs: pick([1, 30]) * MINUTE_MS,
-    onDisconnect: pick(['stop', 'stop', 'finish']),
-  });
-}
-
-function pendingJobs(store: Store): Promise<Job[]> {
-  return store.list({ statuses: ['pending'] }, { before: null, limit: 100 }, forever);
-}
-
-/** Picks from lists in an order that follows from the seed. */
-function picker(seed: number): <T>(from: readonly T[]) => T {
-  let state = seed;
-  return <T>(from: readonly T[]) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-    return from[(state >>> 16) % from.length] as T;
-  };
 }
 
 export function exerciseReservations(open: OpenStore): void {
@@ -255,10 +203,33 @@ export function exerciseReservations(open: OpenStore): void {
     assert.deepEqual(taken(await claimFree(store, id)), [small?.id]);
   });
 
-  test('outlook: says start exactly for the jobs that the next claim takes', async ({ store }) => {
-    await store.setQueue('limited', { maxRunning: 2 }, forever);
-    await store.setQueue('paused', { paused: true }, forever);
-    for (let seed = 1; seed <= 25; seed += 1) await compareOutlook(store, seed);
+  test('reserve: a job that the same claim starts counts once', async ({ store }) => {
+    const { id } = await gpuWorker(store, { resources: { gpu: 3 } });
+    const [, big] = await submit(store, [gpu(1), gpu(2)]);
+    // A handler that ignores its signal still uses two.
+    assert.equal((await claimFree(store, id, { gpu: 1 })).length, 1);
+    const { reserved } = await rowOf(store, id);
+    assert.deepEqual(
+      [reserved?.jobId, reserved?.startsAt],
+      [big?.id, null],
+      'nobody knows when the other two are free',
+    );
+  });
+
+  test('reserve: a job that has waited for a rate reserves as any other', async ({ store, advance }) => {
+    const { id } = await gpuWorker(store, { leaseMs: 1_000 * LEASE_MS });
+    const rates = [{ key: 'r', limit: 1, perMs: MINUTE_MS, burst: 0 }];
+    await submit(store, [gpu(1, { rates, timeoutMs: 100 * MINUTE_MS })]);
+    await claimFree(store, id);
+    const big = await submitOne(store, gpu(2, { rates, priority: 1 }));
+    await claimFree(store, id);
+    assert.equal(await reservedAt(store, id), undefined, 'its rate is full');
+    await advance(2 * MINUTE_MS);
+    const small = await submitOne(store, gpu(1, { timeoutMs: 200 * MINUTE_MS }));
+    assert.deepEqual(taken(await claimFree(store, id)), []);
+    assert.equal(await reservedAt(store, id), big.id);
+    const [outlook] = await store.outlook(small.id, forever);
+    assert.deepEqual([outlook?.verdict, outlook?.reservation?.jobId], ['reserved', big.id]);
   });
 
   test('outlook: is empty for a job that cannot be claimed, and names what the worker has free', async ({ store }) => {

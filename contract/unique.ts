@@ -48,6 +48,30 @@ export function exerciseUnique(open: OpenStore): void {
     assert.equal((await insertOne(store, aJob({ unique: unique() }))).job.id, id);
   });
 
+  test('unique: a submission for some queues does not replace, stop or follow a job of another one', async ({
+    store,
+  }) => {
+    const { id } = await submitOne(store, aJob({ queue: 'theirs', command: 'theirs', unique: unique() }));
+    const mine = (onConflict: Unique['onConflict'], within?: string[]) =>
+      aJob({ queue: 'mine', command: 'mine', unique: unique({ onConflict, ...(within && { within }) }) });
+    const refuses = async () => {
+      for (const onConflict of ['replace', 'supersede', 'after'] as const) {
+        await assert.rejects(store.insert([aJob(), mine(onConflict, ['mine'])], {}, forever), isConflict, onConflict);
+      }
+      assert.equal((await insertOne(store, mine('existing', ['mine']))).job.id, id);
+    };
+    await refuses();
+    assert.equal((await readOne(store, id)).command, 'theirs');
+    await claimOne(store);
+    await refuses();
+    const running = await readOne(store, id);
+    assert.deepEqual([running.status, running.cancelRequestedAt], ['running', null]);
+    assert.equal(await store.count({}, 10, forever), 1);
+    // The queues of the caller are what counts, not that of the new job.
+    assert.equal((await insertOne(store, mine('supersede', ['mine', 'theirs']))).deduplicated, false);
+    assert.notEqual((await readOne(store, id)).cancelRequestedAt, null);
+  });
+
   test('unique: active: the key is held from submission to the end of the job', async ({ store }) => {
     const first = await submitOne(store, aJob({ unique: unique() }));
     const lease = await claimOne(store);

@@ -44,7 +44,8 @@ export function exerciseWorkflows(open: OpenStore): void {
 
   test('workflow: is stored with its steps, in their order', async ({ store }) => {
     const before = await store.now(forever);
-    const wanted = { ...DIAMOND, name: 'nightly ✓', params: { date: '2026-11-15', deep: { list: [1, null] } } };
+    const who = { submittedBy: 'ada' };
+    const wanted = { ...DIAMOND, ...who, name: 'nightly ✓', params: { date: '2026-11-15', deep: { list: [1, null] } } };
     const { workflow, replayed } = await store.insertWorkflow(wanted, {}, forever);
     const { id, createdAt, ...rest } = workflow;
     assert.equal(replayed, false);
@@ -58,6 +59,7 @@ export function exerciseWorkflows(open: OpenStore): void {
       endedAt: null,
       rerunOf: null,
       definition: null,
+      submittedBy: 'ada',
       total: 4,
       counts: { open: 4, fine: 0, failed: 0, cancelled: 0 },
     });

@@ -14,7 +14,7 @@ export {
   Snooze,
   Stopped,
 } from './core/handler-errors.ts';
-export type { Mounted, MountOptions } from './http/mounted.ts';
+export type { Mounted, MountOptions, MountUser } from './http/mounted.ts';
 export type { ChildOptions, JobContext } from './library/context.ts';
 export { type Handle, JobFailed, type WaitOptions } from './library/handle.ts';
 export { type DeclaredJob, type JobType, job, type RunnableJob } from './library/job.ts';

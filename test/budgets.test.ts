@@ -33,11 +33,9 @@ const EXPORTED_FOR_TESTS: Readonly<Record<string, string>> = {
   'src/api/problem.ts#ERROR_TITLES': 'every title is compared with the problem document of its code',
   'src/cli/output/terminal-log.ts#terminalLog': 'its lines are tested with a fixed clock and stream',
   'src/core/dag/group.ts#MAX_ITEMS': 'a limit whose edge is tested',
-  'src/core/job.ts#WAITING_STATUSES': 'tests cover every waiting status',
   'src/core/transition.ts#FREE_INTERRUPTIONS': 'a limit whose edge is tested',
   'src/store/statements.ts#TWINS': 'the statements of both databases are compared with it',
   'src/worker/launcher/launcher.ts#Launcher': 'the launcher is tested without a worker',
-  'src/worker/launcher/launcher.ts#PID_NAMESPACE': 'tests cover every mode',
 };
 
 /** Names that other packages import. */

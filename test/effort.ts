@@ -46,6 +46,8 @@ export const effort = {
   /** Waiting jobs of one fair key, and fair keys of one queue. */
   fairJobs: full ? 10_000 : EVERYDAY.fairJobs,
   fairKeys: full ? 10_000 : EVERYDAY.fairKeys,
+  /** Random states in which `outlook` is compared with claims. */
+  outlooks: full ? 150 : EVERYDAY.outlooks,
   /** Jobs of a worker that is killed while it has many prefetched jobs. */
   aheadJobs: full ? 5_000 : 600,
   /** How often a worker is killed while it gives prefetched jobs back. */
@@ -56,6 +58,10 @@ export const effort = {
   parkedJobs: full ? 100_000 : 5_000,
   /** How often a process is killed while it runs jobs with limits. */
   limitKills: full ? 20 : 3,
+  /** Jobs with a rate that several schedulers start while they are killed. */
+  ratedJobs: full ? 150 : 24,
+  /** Random gangs on workers that are killed. */
+  gangs: full ? 10_000 : 100,
   /** How often the example application is killed. */
   shopKills: full ? 500 : 3,
   /** Random cron expressions compared with brute force. */

@@ -9,13 +9,14 @@ import { backlog, history, spread } from './cost.ts';
 import { graph } from './graph.ts';
 import { openGrounds } from './grounds.ts';
 import { idle } from './idle.ts';
+import { limits } from './limits.ts';
 import { lists } from './lists.ts';
 import { memory } from './memory.ts';
 import type { Section } from './section.ts';
 import { snapshot } from './snapshot.ts';
 import { sqlite } from './sqlite.ts';
 
-const SECTIONS: readonly Section[] = [backlog, spread, memory, snapshot, history, lists, idle, graph, sqlite];
+const SECTIONS: readonly Section[] = [backlog, spread, memory, snapshot, history, limits, lists, idle, graph, sqlite];
 
 const { values } = parseArgs({
   options: {

@@ -13,6 +13,7 @@ import { openSqlite } from '../../src/store/sqlite/base/open.ts';
 import { temporaryFolder } from '../../test/kit/workron-process.ts';
 import { median } from '../measure.ts';
 import { drain, type Submit, submitMany } from './drain.ts';
+import { CLAIMS, claimOthers, FULL_KEYS, fillKey, MAX_GROWTH, parkAll, submitOthers } from './full-key.ts';
 import { printHead, printRow, verdict, whole } from './section.ts';
 import { SPREADS } from './spreads.ts';
 import { type FillSqlite, fillBlocked, fillEnded, fillLater, fillPending } from './sqlite-piles.ts';
@@ -64,6 +65,39 @@ for (const { title, max, few, many, submit } of SPREADS) {
     submit: (store) => submit(store, jobs, size),
   });
   await compare(title, max, side(few), side(Math.min(many, jobs)));
+}
+
+await compareFullKeys();
+
+/** The steps of a claim while jobs of a full key wait. */
+async function compareFullKeys(): Promise<void> {
+  const scale = million / 1_000_000;
+  const sizes = [FULL_KEYS.few, FULL_KEYS.many].map((size) => Math.ceil(size * scale));
+  const [first, last] = [await fullKeySteps(sizes[0] as number), await fullKeySteps(sizes[1] as number)];
+  for (const [title, what] of [
+    ['a claim that parks jobs of a full key', 'parking'],
+    ['a claim beside parked jobs', 'parked'],
+  ] as const) {
+    const ratio = last[what] / first[what];
+    const steps = `${whole(first[what])} → ${whole(last[what])}`;
+    const cells = [title, sizes.map(whole).join(' → '), steps, ratio.toFixed(2), verdict(ratio, MAX_GROWTH)];
+    printRow([...cells, '', '', '', '']);
+  }
+}
+
+async function fullKeySteps(count: number): Promise<{ parking: number; parked: number }> {
+  await using folder = await temporaryFolder();
+  await using store = await openSqlite({ file: join(folder.path, 'key.db'), clock: systemClock, log: silentLog });
+  const workerId = await fillKey(store, count);
+  const claims = async () => {
+    const before = await stepsSoFar(THREADS);
+    for (let claim = 0; claim < CLAIMS; claim += 1) await claimOthers(store, workerId);
+    return ((await stepsSoFar(THREADS)) - before) / CLAIMS;
+  };
+  const parking = await claims();
+  await parkAll(store, workerId);
+  await submitOthers(store, 1);
+  return { parking, parked: await claims() };
 }
 
 async function compare(title: string, max: number, few: Side, many: Side): Promise<void> {

@@ -29,16 +29,25 @@ function backdateTicks(database: DatabaseSync): void {
   }
 }
 
+/** Ended workflows ran hours ago and took minutes, their steps in proportion. */
 function backdateWorkflows(database: DatabaseSync): void {
-  const workflows = database.prepare('select id, created_at from workflow order by id desc').all() as {
-    id: number;
-    created_at: number;
-  }[];
-  const move = database.prepare(
-    'update workflow set created_at = ?2, started_at = ?2 + 400, ended_at = ?2 + ?3 where id = ?1 and ended_at is not null',
-  );
-  for (const [place, { id, created_at }] of workflows.entries()) {
-    move.run(id, created_at - (place * 2.5 + 0.4) * HOUR_MS, (6 + ((place * 5) % 17)) * MINUTE_MS);
+  const workflows = database
+    .prepare('select id, created_at, ended_at from workflow where ended_at is not null order by id desc')
+    .all() as { id: number; created_at: number; ended_at: number }[];
+  const moved = (column: string): string => `cast(?2 + (${column} - ?3) * ?4 as integer)`;
+  const steps = 'select id from job where workflow_id = ?1';
+  const statements = [
+    `update workflow set started_at = ${moved('started_at')}, ended_at = ${moved('ended_at')}, created_at = ?2
+      where id = ?1`,
+    `update job set created_at = ${moved('created_at')} where workflow_id = ?1`,
+    `update run set started_at = ${moved('started_at')}, ended_at = ${moved('ended_at')} where job_id in (${steps})`,
+  ].map((text) => database.prepare(text));
+  for (const [place, { id, created_at, ended_at }] of workflows.entries()) {
+    const took = (6 + ((place * 5) % 17)) * MINUTE_MS;
+    const start = created_at - (place * 2.5 + 0.4) * HOUR_MS;
+    for (const statement of statements) {
+      statement.run(id, start, created_at, took / Math.max(1, ended_at - created_at));
+    }
   }
 }
 

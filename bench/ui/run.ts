@@ -109,7 +109,7 @@ async function look(store: string, url: string, isBeyondWindow: boolean): Promis
     await readLog(store, browser, page, url);
     if (!isBeyondWindow) return;
     await page.goto(`${url}/ui/jobs?q=no%20such%20thing`);
-    await page.getByText('Text is looked for among the newest 100,000 jobs').waitFor();
+    await page.getByText('The newest 100,000 jobs were searched').waitFor();
   } finally {
     await browser.close();
   }

@@ -8,7 +8,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '../../src/api/client.ts';
 import { openDashboard } from '../../test/kit/dashboard.ts';
-import { seedPage } from '../../test/kit/page-seed.ts';
+import { seedPage, waitForWorkflow } from '../../test/kit/page-seed.ts';
 import { backdate } from './backdate.ts';
 
 interface Picture {
@@ -32,6 +32,7 @@ await using dashboard = await openDashboard();
 await shoot({ name: 'welcome', path: '/ui/', ready: '.welcome' });
 const seeded = await seedPage(dashboard.url);
 await fillLedger(dashboard.client);
+const thumbnails = await runsOf(dashboard.client);
 await dashboard.restart(async () => backdate(dashboard.folder));
 await busy(dashboard.client);
 for (const picture of pictures()) await shoot(picture);
@@ -40,11 +41,12 @@ function pictures(): Picture[] {
   return [
     { name: 'overview', path: '/ui/', ready: '.chart-key', height: 1060 },
     { name: 'jobs', path: '/ui/jobs', ready: '.job-row[data-job]' },
+    { name: 'jobs-by-name', path: '/ui/jobs?by=name', ready: '.name-table .cell' },
     { name: 'job', path: `/ui/jobs/${seeded.orderJob}`, ready: '.log-line' },
     { name: 'job-failed', path: `/ui/jobs/${seeded.failedJob}?tab=attempts`, ready: '.attempts li' },
     { name: 'workflows', path: '/ui/workflows', ready: 'tbody tr' },
     { name: 'workflow-graph', path: `/ui/workflows/${seeded.failedWorkflow}`, ready: '.node' },
-    { name: 'workflow-gantt', path: `/ui/workflows/${seeded.doneWorkflow}?view=gantt`, ready: '.gantt-row' },
+    { name: 'workflow-gantt', path: `/ui/workflows/${thumbnails}?view=gantt`, ready: '.gantt-item' },
     { name: 'schedules', path: '/ui/schedules', ready: '.cell' },
     { name: 'schedule', path: '/ui/schedules/nightly-backup', ready: '.ledger li' },
     { name: 'schedule-form', path: '/ui/schedules', ready: '.cell', press: 'New schedule' },
@@ -89,6 +91,36 @@ async function fillLedger(client: Client): Promise<void> {
     const { items } = await client.backfillSchedule(name, { from: ago(days), to: ago(0) });
     await client.wait(items.at(-1)?.job_id ?? '', { timeout: '120s' });
   }
+}
+
+/** Four runs of a workflow with items and retries. Returns the last, in which an item fails. */
+async function runsOf(client: Client): Promise<string> {
+  let last = '';
+  for (const bad of [99, 99, 99, 17]) {
+    const { id } = await client.submitWorkflow({
+      name: 'thumbnails',
+      steps: [
+        { key: 'list', command: 'sleep 0.2; echo 24 images' },
+        {
+          key: 'resize',
+          for_each: Array.from({ length: 24 }, (_, item) => item),
+          command: `sleep 0.1; [ "$WORKRON_ITEM" != ${bad} ]`,
+          max_attempts: 1,
+          depends_on: ['list'],
+        },
+        {
+          key: 'upload',
+          command: '[ $WORKRON_ATTEMPT -ge 3 ] && sleep 0.4',
+          backoff: { type: 'fixed', base: '300ms' },
+          depends_on: ['list'],
+        },
+        { key: 'index', command: 'sleep 0.4', depends_on: ['resize', 'upload'] },
+      ],
+    });
+    await waitForWorkflow(client, id);
+    last = id;
+  }
+  return last;
 }
 
 /** Jobs that run while the screenshots are taken. */

@@ -21,6 +21,7 @@ from __future__ import annotations
 import json
 import os
 import signal as signals
+import ssl
 import threading
 import time
 import traceback
@@ -31,7 +32,8 @@ import uuid
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, TypeVar
 
 __all__ = [
-    "ApiError", "Attempt", "Cancel", "Client", "Fatal", "JobFailed", "RetryAfter", "Snooze", "Stopped", "Unreachable", "Worker",
+    "ApiError", "Attempt", "Cancel", "Client", "Fatal", "JobFailed", "RateLimited", "RetryAfter", "Snooze", "Stopped",
+    "Unreachable", "Worker",
 ]
 
 Json = Any
@@ -84,6 +86,17 @@ class Snooze(Exception):
         self.seconds = seconds
 
 
+class RateLimited(Snooze):
+    """Raised by a handler that was told to slow down: no job with this rate starts for `seconds`, and this one runs again then.
+
+    `key` is a rate of the job; None closes all of them.
+    """
+
+    def __init__(self, seconds: float, message: str = "", *, key: Optional[str] = None) -> None:
+        super().__init__(seconds, message)
+        self.key = key
+
+
 class Cancel(Exception):
     """Raised by a handler: the job is cancelled."""
 
@@ -95,10 +108,20 @@ class Stopped(Exception):
 class Client:
     """Calls the HTTP API. Safe to use from several threads."""
 
-    def __init__(self, url: Optional[str] = None, token: Optional[str] = None, timeout: float = 30.0) -> None:
+    def __init__(
+        self,
+        url: Optional[str] = None,
+        token: Optional[str] = None,
+        timeout: float = 30.0,
+        *,
+        cafile: Optional[str] = None,
+    ) -> None:
+        """`cafile` holds the certificates of the only authorities that are trusted for https://… Default: WORKRON_CA."""
         self.url = (url or os.environ.get("WORKRON_URL") or "http://127.0.0.1:8080").rstrip("/")
         self._token = token or os.environ.get("WORKRON_TOKEN")
         self._timeout = timeout
+        trusted = cafile or os.environ.get("WORKRON_CA")
+        self._tls = ssl.create_default_context(cafile=trusted) if trusted else None
 
     def submit(self, *, tries: int = 3, **job: Json) -> Dict[str, Json]:
         """Submits a job: `command="…"`, or `handler="…"` with `input=…`, and any field of the API (queue, priority, delay …).
@@ -177,7 +200,7 @@ class Client:
             request.data = json.dumps(body).encode()
             request.add_header("Content-Type", "application/json")
         try:
-            with urllib.request.urlopen(request, timeout=timeout or self._timeout) as answer:
+            with urllib.request.urlopen(request, timeout=timeout or self._timeout, context=self._tls) as answer:
                 text = answer.read()
         except urllib.error.HTTPError as error:
             raise _refusal(error) from None
@@ -436,7 +459,12 @@ class Worker:
         except Stopped:
             return _stopped(attempt)
         except Snooze as snooze:
-            return {"type": "snoozed", "delay": int(snooze.seconds * 1000), **({"error": str(snooze)} if str(snooze) else {})}
+            snoozed: Dict[str, Json] = {"type": "snoozed", "delay": int(snooze.seconds * 1000)}
+            if str(snooze):
+                snoozed["error"] = str(snooze)
+            if isinstance(snooze, RateLimited):
+                snoozed["closes"] = "all" if snooze.key is None else {"key": snooze.key}
+            return snoozed
         except Cancel as cancel:
             return {"type": "cancelled", "error": str(cancel) or None}
         except RetryAfter as retry:

@@ -5,13 +5,15 @@ import type { AuditEntry as Stored } from '../core/audit.ts';
 import { idPageQuery, instantOrAgo, text, toInstant, wireId, wireInstant } from './fields.ts';
 import { named, pageOf, strict } from './schemas.ts';
 
-export const AuditQuery = strict({
-  ...idPageQuery,
+const filter = {
   actor: text(128).exactOptional(),
   path: text(1_024).exactOptional().meta({ description: 'A part of the path, such as /jobs/12.' }),
   from: instantOrAgo.exactOptional(),
   to: instantOrAgo.exactOptional(),
-});
+};
+export const AuditFilterQuery = strict(filter);
+export const AuditQuery = strict({ ...idPageQuery, ...filter });
+export type AuditQueryInput = z.input<typeof AuditQuery>;
 
 export const AuditEntry = named(
   'AuditEntry',
@@ -22,7 +24,9 @@ export const AuditEntry = named(
     address: z.string(),
     action: z.string().meta({ description: 'The route.', examples: ['POST /jobs/:id/cancel'] }),
     path: z.string(),
-    status: z.number().meta({ description: 'The status of the reply.' }),
+    status: z.number().nullable().meta({
+      description: 'The status of the reply; null if it is not known: the process ended before, or still works on it.',
+    }),
     request_id: z.string(),
   }),
 );

@@ -39,12 +39,14 @@ export const Rate = named(
   }),
 );
 
+export type Rate = z.output<typeof Rate>;
+
 export const RateList = named('RateList', itemsOf(Rate));
 
 export function limitToWire({ key, max, running, waiting: count }: LimitState): Limit {
   return { key, max, running, waiting: count };
 }
 
-export function rateToWire({ key, started, opensAt, waiting: count }: RateState): z.output<typeof Rate> {
+export function rateToWire({ key, started, opensAt, waiting: count }: RateState): Rate {
   return { key, started, opens_at: toInstantOrNull(opensAt), waiting: count };
 }

@@ -154,5 +154,7 @@ function claimedJobFromWire(wire: ClaimedJob, results: Map<string, unknown>): Do
     notify: DEFAULT_SPEC.notify,
     runContext: wire.run_context === null ? null : runContextFromWire(wire.run_context, results),
     tick: tickOfJobFromWire(wire.tick),
+    // Workers do not need it.
+    submittedBy: null,
   };
 }

@@ -26,6 +26,8 @@ export interface SubmitOptions extends CallOptions {
   idempotencyKey?: string;
 }
 
+export type LogRequest = CallOptions & { attempt?: number };
+
 type Page = { limit?: number; cursor?: string };
 
 export type ListQuery = Omit<JobFilterInput, 'ids'> & { ids?: string } & Page;

@@ -1,12 +1,14 @@
 /** A client of the API for programs and pages. It needs nothing but `fetch`. */
 
 import { AccessClient } from './client-access.ts';
+import { CapacityClient } from './client-capacity.ts';
 import {
   type CallOptions,
   type ClientOptions,
   EVENTS,
   type ListQuery,
   type LogEvent,
+  type LogRequest,
   type ScheduleQuery,
   type StatsRequest,
   type SubmitOptions,
@@ -15,11 +17,14 @@ import {
   type TimelineRequest,
   type WorkflowQuery,
 } from './client-requests.ts';
+import { clientRoutes as routes } from './client-routes.ts';
 import type { Cluster } from './cluster.ts';
-import type { CutEvent, Event, OutputEvent } from './event.ts';
+import type { Finding } from './doctor.ts';
+import type { Event } from './event.ts';
 import { readEvents } from './event-stream.ts';
 import type { Failures } from './failures.ts';
 import { fetchTransport } from './fetch-transport.ts';
+import { followLogs } from './follow-logs.ts';
 import type { Health, Readiness } from './health.ts';
 import { allPages, HttpClient, textChunks } from './http-client.ts';
 import type { Attempt, Job, JobDetail, JobPage, SubmittedJob } from './job.ts';
@@ -27,7 +32,6 @@ import type { JobEditInput } from './job-edit.ts';
 import type { JobSubmissionInput } from './job-submission.ts';
 import type { BulkAnswer, BulkRequestInput, Operation } from './operation.ts';
 import type { Queue, QueueEditInput } from './queue.ts';
-import { routes } from './routes.ts';
 import type {
   BackfillRequestInput,
   Schedule,
@@ -56,11 +60,14 @@ export type { CallOptions, ClientOptions, ListQuery, LogEvent, SubmitOptions, Wo
 export class Client {
   /** Tokens: who may do what. */
   readonly access: AccessClient;
+  /** Limits and rates of keys. */
+  readonly capacity: CapacityClient;
   readonly #http: HttpClient;
 
   constructor({ url, token = null, transport = fetchTransport }: ClientOptions) {
     this.#http = new HttpClient({ url, token, transport });
     this.access = new AccessClient(this.#http);
+    this.capacity = new CapacityClient(this.#http);
   }
 
   submit(job: JobSubmissionInput, options: SubmitOptions = {}): Promise<SubmittedJob> {
@@ -99,6 +106,11 @@ export class Client {
     return this.#http.json(routes.rerunJob, { params: { id }, ...options });
   }
 
+  /** Deletes an ended job with everything that is stored about it, and returns it as it was. */
+  delete(id: string, options: CallOptions = {}): Promise<Job> {
+    return this.#http.json(routes.deleteJob, { params: { id }, ...options });
+  }
+
   async attempts(id: string, options: CallOptions = {}): Promise<Attempt[]> {
     return (await this.#http.json(routes.listAttempts, { params: { id }, ...options })).items;
   }
@@ -109,7 +121,7 @@ export class Client {
   }
 
   /** Returns what one attempt has printed so far, byte for byte. */
-  async logs(id: string, { attempt, ...options }: CallOptions & { attempt?: number } = {}): Promise<Uint8Array> {
+  async logs(id: string, { attempt, ...options }: LogRequest = {}): Promise<Uint8Array> {
     const call = { params: { id }, query: { attempt }, headers: { accept: 'text/plain' }, ...options };
     const chunks: Uint8Array[] = [];
     for await (const chunk of (await this.#http.open(routes.readLogs, call)).body) chunks.push(chunk);
@@ -117,28 +129,8 @@ export class Client {
   }
 
   /** Yields what the job has printed and prints, until it has ended. Reconnects if the connection breaks. */
-  async *followLogs(
-    id: string,
-    { attempt, ...options }: CallOptions & { attempt?: number } = {},
-  ): AsyncGenerator<LogEvent> {
-    let last: string | undefined;
-    for (let failures = 0; ; failures += 1) {
-      const headers = last === undefined ? EVENTS : { ...EVENTS, 'last-event-id': last };
-      const call = { params: { id }, query: { attempt }, headers, ...options };
-      const { body } = await this.#http.open(routes.readLogs, call);
-      try {
-        for await (const { event, id: eventId, data } of readEvents(textChunks(body))) {
-          if (event === 'end') return yield { type: 'end', job: JSON.parse(data) as Job };
-          if (event === 'output') yield { type: 'output', ...(JSON.parse(data) as OutputEvent) };
-          if (event === 'cut') yield { type: 'cut', ...(JSON.parse(data) as CutEvent) };
-          last = eventId ?? last;
-          failures = 0;
-        }
-      } catch (error) {
-        options.signal?.throwIfAborted();
-        if (failures >= 3) throw this.#http.unreachable(error);
-      }
-    }
+  followLogs(id: string, options: LogRequest = {}): AsyncGenerator<LogEvent> {
+    return followLogs(this.#http, id, options);
   }
 
   /** Yields hints that something changed; `reset` if some were missed. Ends when the connection does. */
@@ -168,6 +160,11 @@ export class Client {
 
   cancelWorkflow(id: string, options: CallOptions = {}): Promise<Workflow> {
     return this.#http.json(routes.cancelWorkflow, { params: { id }, ...options });
+  }
+
+  /** Deletes an ended workflow with all its jobs, and returns it as it was. */
+  deleteWorkflow(id: string, options: CallOptions = {}): Promise<Workflow> {
+    return this.#http.json(routes.deleteWorkflow, { params: { id }, ...options });
   }
 
   retryWorkflow(id: string, options: CallOptions = {}): Promise<Workflow> {
@@ -209,11 +206,8 @@ export class Client {
   }
 
   pauseSchedule(name: string, { note, ...options }: CallOptions & { note?: string } = {}): Promise<Schedule> {
-    return this.#http.json(routes.pauseSchedule, {
-      params: { name },
-      body: note === undefined ? {} : { note },
-      ...options,
-    });
+    const body = note === undefined ? {} : { note };
+    return this.#http.json(routes.pauseSchedule, { params: { name }, body, ...options });
   }
 
   resumeSchedule(name: string, options: CallOptions = {}): Promise<Schedule> {
@@ -248,6 +242,11 @@ export class Client {
   }
 
   /** Returns the instances on the server's store, and which of them performs which duty. */
+  /** Examines the machine of the server that answers, and the store. */
+  async doctor(options: CallOptions = {}): Promise<Finding[]> {
+    return (await this.#http.json(routes.readDoctor, options)).items;
+  }
+
   cluster(options: CallOptions = {}): Promise<Cluster> {
     return this.#http.json(routes.readCluster, options);
   }

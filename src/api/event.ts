@@ -39,6 +39,7 @@ export const OutputEvent = named(
     attempt: z.number(),
     offset: z.number(),
     text: z.string(),
+    received_at: z.string().meta({ description: 'When the server received it.' }),
     base64: z
       .string()
       .exactOptional()

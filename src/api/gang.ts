@@ -17,10 +17,14 @@ export const GangSubmission = named(
       description: 'pack (the default): on as few workers as possible; spread: on as many; same-worker: on one.',
     }),
     on_member_failure: z.enum(ON_MEMBER_FAILURE).exactOptional().meta({
-      description: 'fail (the default): the others are cancelled; continue: they go on.',
+      description:
+        'restart (the default): the others are stopped, and all start again; fail: the others are cancelled; continue: they go on.',
     }),
     timeout: duration(1_000).exactOptional().meta({
-      description: 'How long places are held that not all members have got. Then they are given anew. Default: 10m.',
+      description: 'How long places are held that not all members have got. Then all are chosen again. Default: 10m.',
+    }),
+    fail_fast: z.boolean().exactOptional().meta({
+      description: 'Refuse the submission if the workers that are online could not hold all members even when idle.',
     }),
   }).meta({
     description: 'Makes as many jobs of the submission, which all start, or none. They have the tag gang:ID.',
@@ -53,10 +57,47 @@ export function gangFromWire(gang: Gang | null): DomainGang | null {
   return { ...same, onMemberFailure: on_member_failure, timeoutMs: timeout };
 }
 
-/** The members of a gang. They are not tried again one by one. */
+/** True if the gang starts again as a whole when a member does not succeed. */
+function restartsWith({ on_member_failure }: GangSubmission): boolean {
+  return on_member_failure === undefined || on_member_failure === 'restart';
+}
+
+/** The members of a gang. */
 export function membersOf(job: NewJob, gang: GangSubmission, id: string): NewJob[] {
-  const { size, spread = 'pack', on_member_failure: onMemberFailure = 'fail', timeout = DEFAULT_TIMEOUT_MS } = gang;
-  const rules = { id, size, spread, onMemberFailure, timeoutMs: timeout };
-  const member = { ...job, maxAttempts: 1, tags: [...job.tags, gangTag(id)] };
-  return Array.from({ length: size }, (_, rank) => ({ ...member, gang: { ...rules, rank } }));
+  const tags = [...job.tags, gangTag(id)];
+  return Array.from({ length: gang.size }, (_, rank) => ({ ...memberOf(job, gang, { id, rank }), tags }));
+}
+
+/** A member of a gang. Unless all restart together, it is not tried again. */
+export function memberOf(job: NewJob, gang: GangSubmission, { id, rank }: Pick<DomainGang, 'id' | 'rank'>): NewJob {
+  const { size, spread = 'pack', on_member_failure: onMemberFailure = 'restart', timeout = DEFAULT_TIMEOUT_MS } = gang;
+  const maxAttempts = restartsWith(gang) ? job.maxAttempts : 1;
+  return { ...job, maxAttempts, gang: { id, rank, size, spread, onMemberFailure, timeoutMs: timeout } };
+}
+
+interface WithGang {
+  gang?: GangSubmission;
+  limits?: unknown;
+  rates?: unknown;
+  max_attempts?: number;
+  max_retries?: number;
+  rerun?: string;
+}
+
+/** Adds the rules about fields that a gang does not go with. */
+export function coherentGang<S extends z.ZodType<WithGang>>(schema: S) {
+  return schema
+    .refine(({ gang, limits, rates }) => gang === undefined || (limits === undefined && rates === undefined), {
+      path: ['gang'],
+      message: 'a gang cannot have limits or rates',
+    })
+    .refine(
+      ({ gang, max_attempts: attempts, max_retries: retries }) =>
+        gang === undefined || restartsWith(gang) || (attempts ?? retries ?? 1) === 1,
+      { path: ['max_attempts'], message: 'only with on_member_failure restart is a gang tried again: expected 1' },
+    )
+    .refine(({ gang, rerun }) => gang === undefined || rerun !== 'never' || !restartsWith(gang), {
+      path: ['rerun'],
+      message: 'a gang that restarts runs its members again: expected gang.on_member_failure fail or continue',
+    });
 }

@@ -7,7 +7,7 @@ import { ON_LIMIT } from '../core/meter.ts';
 import { UNIQUE_CONFLICTS } from '../core/unique.ts';
 import { isCommandInput } from './command-input.ts';
 import { duration, instant, label, storeId, text, wholeNumber } from './fields.ts';
-import { GangSubmission } from './gang.ts';
+import { coherentGang, GangSubmission } from './gang.ts';
 import { limitList, rateList } from './meters.ts';
 import { NotifyList } from './notify.ts';
 import { named, strict } from './schemas.ts';
@@ -106,86 +106,80 @@ export function parentOf(dependency: number | { job: number }): number {
 
 export const JobSubmission = named(
   'JobSubmission',
-  strict({
-    command: text(MAX_JOB_BYTES)
-      .meta({ examples: ['echo hi'], description: 'A shell line.' })
-      .exactOptional(),
-    handler: label(256).meta({ description: 'The name of a handler, instead of a command.' }).exactOptional(),
-    input: z
-      .unknown()
-      .meta({
-        description:
-          'JSON for the handler. A job that is submitted by itself can have the standard input of its command here: a text, or {"base64": "…"}.',
+  coherentGang(
+    strict({
+      command: text(MAX_JOB_BYTES)
+        .meta({ examples: ['echo hi'], description: 'A shell line.' })
+        .exactOptional(),
+      handler: label(256).meta({ description: 'The name of a handler, instead of a command.' }).exactOptional(),
+      input: z
+        .unknown()
+        .meta({
+          description:
+            'JSON for the handler. A job that is submitted by itself can have the standard input of its command here: a text, or {"base64": "…"}.',
+        })
+        .exactOptional(),
+      name: label(256).exactOptional(),
+      queue: queueName.exactOptional(),
+      priority: priority.exactOptional(),
+      run_at: instant.exactOptional(),
+      delay: duration().exactOptional(),
+      max_attempts: maxAttempts.exactOptional(),
+      max_retries: wholeNumber(0, 10_000)
+        .meta({
+          description:
+            'Accepted for compatibility: max_retries n is the same as max_attempts max(n, 1), so 0 still runs once.',
+        })
+        .exactOptional(),
+      backoff: backoff.exactOptional(),
+      retry_on: exitCodes.exactOptional(),
+      no_retry_on: exitCodes.exactOptional(),
+      timeout: duration(1).exactOptional(),
+      start_timeout: duration(1).exactOptional(),
+      kill_grace: duration(0, MAX_KILL_GRACE_MS).exactOptional(),
+      rerun: z.enum(RERUN).exactOptional(),
+      on_disconnect: z.enum(ON_DISCONNECT).exactOptional(),
+      env: environment.exactOptional(),
+      cwd: text(4_096).exactOptional(),
+      tags: tagList.exactOptional(),
+      requires: tagList.exactOptional(),
+      resources: amounts.exactOptional(),
+      fair_key: label(256).exactOptional(),
+      limits: limitList.exactOptional(),
+      rates: rateList.exactOptional(),
+      on_limit: z
+        .enum(ON_LIMIT)
+        .meta({ description: 'At a full limit: queue (the default): the job waits; skip: it ends as skipped.' })
+        .exactOptional(),
+      gang: GangSubmission.exactOptional(),
+      depends_on: dependencies.exactOptional(),
+      unique: unique.exactOptional(),
+      notify: NotifyList.exactOptional(),
+    })
+      .refine((job) => (job.command === undefined) !== (job.handler === undefined), {
+        message: 'expected exactly one of command and handler',
       })
-      .exactOptional(),
-    name: label(256).exactOptional(),
-    queue: queueName.exactOptional(),
-    priority: priority.exactOptional(),
-    run_at: instant.exactOptional(),
-    delay: duration().exactOptional(),
-    max_attempts: maxAttempts.exactOptional(),
-    max_retries: wholeNumber(0, 10_000)
-      .meta({
-        description:
-          'Accepted for compatibility: max_retries n is the same as max_attempts max(n, 1), so 0 still runs once.',
+      .refine((job) => job.run_at === undefined || job.delay === undefined, {
+        path: ['delay'],
+        message: 'expected run_at or delay, not both',
       })
-      .exactOptional(),
-    backoff: backoff.exactOptional(),
-    retry_on: exitCodes.exactOptional(),
-    no_retry_on: exitCodes.exactOptional(),
-    timeout: duration(1).exactOptional(),
-    start_timeout: duration(1).exactOptional(),
-    kill_grace: duration(0, MAX_KILL_GRACE_MS).exactOptional(),
-    rerun: z.enum(RERUN).exactOptional(),
-    on_disconnect: z.enum(ON_DISCONNECT).exactOptional(),
-    env: environment.exactOptional(),
-    cwd: text(4_096).exactOptional(),
-    tags: tagList.exactOptional(),
-    requires: tagList.exactOptional(),
-    resources: amounts.exactOptional(),
-    fair_key: label(256).exactOptional(),
-    limits: limitList.exactOptional(),
-    rates: rateList.exactOptional(),
-    on_limit: z
-      .enum(ON_LIMIT)
-      .meta({ description: 'At a full limit: queue (the default): the job waits; skip: it ends as skipped.' })
-      .exactOptional(),
-    gang: GangSubmission.exactOptional(),
-    depends_on: dependencies.exactOptional(),
-    unique: unique.exactOptional(),
-    notify: NotifyList.exactOptional(),
-  })
-    .refine((job) => (job.command === undefined) !== (job.handler === undefined), {
-      message: 'expected exactly one of command and handler',
-    })
-    .refine((job) => job.run_at === undefined || job.delay === undefined, {
-      path: ['delay'],
-      message: 'expected run_at or delay, not both',
-    })
-    .refine((job) => job.unique?.wait === undefined || (job.delay === undefined && job.run_at === undefined), {
-      path: ['unique', 'wait'],
-      message: 'expected wait, or delay, or run_at',
-    })
-    .refine((job) => job.max_attempts === undefined || job.max_retries === undefined, {
-      path: ['max_retries'],
-      message: 'expected max_attempts or max_retries, not both',
-    })
-    .refine((job) => job.gang === undefined || job.unique === undefined, {
-      path: ['unique'],
-      message: 'a gang cannot have a unique key; use an idempotency key',
-    })
-    .refine((job) => job.gang === undefined || (job.limits === undefined && job.rates === undefined), {
-      path: ['gang'],
-      message: 'a gang cannot have limits or rates',
-    })
-    .refine((job) => job.gang === undefined || (job.max_attempts ?? job.max_retries ?? 1) === 1, {
-      path: ['max_attempts'],
-      message: 'members of a gang are not tried again one by one: expected 1',
-    })
-    .refine((job) => job.input === undefined || job.handler !== undefined || isCommandInput(job.input), {
-      path: ['input'],
-      message: 'the input of a command is its standard input: expected a text, or {"base64": "…"}',
-    }),
+      .refine((job) => job.unique?.wait === undefined || (job.delay === undefined && job.run_at === undefined), {
+        path: ['unique', 'wait'],
+        message: 'expected wait, or delay, or run_at',
+      })
+      .refine((job) => job.max_attempts === undefined || job.max_retries === undefined, {
+        path: ['max_retries'],
+        message: 'expected max_attempts or max_retries, not both',
+      })
+      .refine((job) => job.gang === undefined || job.unique === undefined, {
+        path: ['unique'],
+        message: 'a gang cannot have a unique key; use an idempotency key',
+      })
+      .refine((job) => job.input === undefined || job.handler !== undefined || isCommandInput(job.input), {
+        path: ['input'],
+        message: 'the input of a command is its standard input: expected a text, or {"base64": "…"}',
+      }),
+  ),
 );
 export type JobSubmission = z.output<typeof JobSubmission>;
 /** Before decoding: durations and instants as text. */

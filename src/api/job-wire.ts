@@ -17,6 +17,7 @@ import { type JobSubmission, parentOf } from './job-submission.ts';
 import { metersToWire, ratesFrom } from './meters.ts';
 import { notifyFrom, notifyToWire } from './notify.ts';
 import { tickOfJobToWire } from './tick-of-job.ts';
+import { usageToWire } from './usage.ts';
 
 /** Returns the jobs of a submission: one, or the members of a gang. */
 export function newJobsFrom(wire: JobSubmission, newGangId: () => string): NewJob[] {
@@ -55,6 +56,7 @@ export function newJobFrom(wire: JobSubmission): NewJob {
     continueOnFailure: DEFAULT_SPEC.continueOnFailure,
     notify: notifyFrom(wire.notify),
     tick: null,
+    submittedBy: null,
     runAt: wire.run_at ?? null,
     delayMs: wire.delay ?? wire.unique?.wait ?? null,
     unique:
@@ -92,6 +94,7 @@ export function jobToWire(job: DomainJob): Job {
     rerun_of: toIdOrNull(job.rerunOf),
     unique_key: job.uniqueKey,
     tick: tickOfJobToWire(job.tick),
+    submitted_by: job.submittedBy,
     run_at: toInstant(job.dueAt),
     attempts: job.attempt,
     failures: job.failures,
@@ -206,6 +209,7 @@ export function attemptToWire(attempt: DomainAttempt): Attempt {
     signal: attempt.signal,
     error: attempt.error,
     thrown: attempt.thrown,
+    usage: attempt.usage === null ? null : usageToWire(attempt.usage),
   };
 }
 

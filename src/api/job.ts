@@ -1,8 +1,9 @@
 /** Jobs and their attempts as readers see them. */
 
 import { z } from 'zod';
+import { ATTEMPT_OUTCOMES } from '../core/attempt-end.ts';
 import { CONDITIONS } from '../core/dag/conditions.ts';
-import { ATTEMPT_OUTCOMES, BACKOFF_TYPES, ON_DISCONNECT, REASONS, RERUN, STATUSES } from '../core/job.ts';
+import { BACKOFF_TYPES, ON_DISCONNECT, REASONS, RERUN, STATUSES } from '../core/job.ts';
 import { CUT_FIELDS } from '../core/job-filter.ts';
 import { ON_LIMIT } from '../core/meter.ts';
 import { Checkpoint } from './checkpoint.ts';
@@ -14,6 +15,7 @@ import { Progress } from './report.ts';
 import { itemsOf, named, pageOf, strict } from './schemas.ts';
 import { ThrownError } from './thrown.ts';
 import { TickOfJob } from './tick-of-job.ts';
+import { Usage } from './usage.ts';
 
 const ms = z.number().meta({ description: 'Milliseconds.' });
 
@@ -72,6 +74,10 @@ const jobShape = {
     .nullable()
     .meta({ description: 'The unique key that it was submitted with, whether or not it still holds it.' }),
   tick: TickOfJob.nullable().meta({ description: 'The tick of the schedule that it runs for.' }),
+  submitted_by: z
+    .string()
+    .nullable()
+    .meta({ description: 'Who submitted it, such as the name of a token; null if the caller has no name.' }),
   run_at: wireInstant.meta({ description: 'When it is, or was, due.' }),
   attempts: z
     .number()
@@ -166,6 +172,7 @@ export const Attempt = named(
     signal: z.string().nullable(),
     error: z.string().nullable(),
     thrown: ThrownError.nullable(),
+    usage: Usage.nullable().meta({ description: 'null if the worker did not report it, and for handlers.' }),
   }),
 );
 export type Attempt = z.output<typeof Attempt>;

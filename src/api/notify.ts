@@ -2,8 +2,8 @@
 
 import { z } from 'zod';
 import { DEFAULT_LATE_AFTER_MS, NOTIFY_EVENTS, type Notify } from '../core/notify.ts';
-import { duration, text, wireId } from './fields.ts';
-import { strict } from './schemas.ts';
+import { duration, text, wholeNumber, wireId } from './fields.ts';
+import { itemsOf, named, strict } from './schemas.ts';
 
 const MAX_URL_LENGTH = 2_048;
 
@@ -22,7 +22,7 @@ const entry = strict({
     .min(1, 'expected at least one event')
     .meta({
       description:
-        'failed: after the last attempt; recovered: the first success after a failure; missed and late: for schedules.',
+        'failed: after the last attempt; recovered: the first success after a failure; done, cancelled: every such end; slow: it took longer than slow_after; missed and late: for schedules.',
       examples: [['failed', 'recovered']],
     }),
   webhook: webhook.exactOptional(),
@@ -32,9 +32,17 @@ const entry = strict({
   late_after: duration(1_000)
     .meta({ description: 'A run is late if it has not started this long after its tick; 5m by default.' })
     .exactOptional(),
-}).refine((value) => (value.webhook === undefined) !== (value.command === undefined), {
-  message: 'expected exactly one of webhook and command',
-});
+  slow_after: duration(1_000)
+    .meta({ description: 'The event slow is sent at the end of a run that took longer.' })
+    .exactOptional(),
+})
+  .refine(({ on, slow_after }) => on.includes('slow') === (slow_after !== undefined), {
+    path: ['slow_after'],
+    message: 'expected with the event slow, and only with it',
+  })
+  .refine((value) => (value.webhook === undefined) !== (value.command === undefined), {
+    message: 'expected exactly one of webhook and command',
+  });
 
 export const NotifyList = z.array(entry).max(16, 'at most 16 entries').meta({
   description:
@@ -42,11 +50,31 @@ export const NotifyList = z.array(entry).max(16, 'at most 16 entries').meta({
 });
 export type NotifyList = z.output<typeof NotifyList>;
 
+export const NotifyTest = named(
+  'NotifyTest',
+  strict({
+    notify: NotifyList.min(1, 'expected at least one target').exactOptional(),
+    installation: z
+      .union([z.literal('all'), wholeNumber(1, 16)])
+      .meta({ description: "A target of the installation's own list by its place, from 1, or all of them." })
+      .exactOptional(),
+  }).refine((value) => (value.notify === undefined) !== (value.installation === undefined), {
+    message: 'expected exactly one of notify and installation',
+  }),
+);
+export type NotifyTestInput = z.input<typeof NotifyTest>;
+
+export const NotifyTested = named(
+  'NotifyTested',
+  itemsOf(z.object({ type: z.enum(['webhook', 'command']), job_id: wireId })),
+);
+
 export function notifyFrom(wire: NotifyList | undefined): Notify[] {
-  return (wire ?? []).map(({ on, webhook: url, command, late_after }) => ({
+  return (wire ?? []).map(({ on, webhook: url, command, late_after, slow_after }) => ({
     on: [...new Set(on)],
     target: url === undefined ? { type: 'command', command: command as string } : { type: 'webhook', url },
     lateAfterMs: late_after ?? DEFAULT_LATE_AFTER_MS,
+    ...(slow_after !== undefined && { slowAfterMs: slow_after }),
   }));
 }
 
@@ -56,15 +84,18 @@ export const NotifyView = z.array(
     webhook: z.string().exactOptional(),
     command: z.string().exactOptional(),
     late_after: z.number().meta({ description: 'Milliseconds.' }),
+    slow_after: z.number().exactOptional().meta({ description: 'Milliseconds.' }),
   }),
 );
 
 /** Leaves out the targets that the installation adds: they are not part of the submitted list. */
 export function notifyToWire(list: readonly Notify[]): z.output<typeof NotifyView> {
-  return list.flatMap(({ on, target, lateAfterMs }) => {
+  return list.flatMap(({ on, target, lateAfterMs, slowAfterMs }) => {
     if (target.type === 'installation') return [];
     const to = target.type === 'webhook' ? { webhook: target.url } : { command: target.command };
-    return [{ on: [...on], ...to, late_after: lateAfterMs }];
+    return [
+      { on: [...on], ...to, late_after: lateAfterMs, ...(slowAfterMs !== undefined && { slow_after: slowAfterMs }) },
+    ];
   });
 }
 

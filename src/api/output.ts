@@ -18,6 +18,10 @@ export const LogQuery = strict({
     .enum(['true', 'false'])
     .meta({ examples: ['false'] })
     .exactOptional(),
+  timestamps: z
+    .enum(['true', 'false'])
+    .meta({ description: 'As text: begin each line with the time at which it was received.', examples: ['false'] })
+    .exactOptional(),
 });
 
 export const LogUploadQuery = z.object({

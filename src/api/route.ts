@@ -1,18 +1,9 @@
 /** The type of an entry in the table of routes, for the server and for clients. */
 
-import type { TokenRole } from '../core/token.ts';
+import type { Scope } from '../core/token.ts';
 
-export const SCOPES = ['read', 'submit', 'operate', 'admin', 'work'] as const;
-export type Scope = (typeof SCOPES)[number];
-
-/** The scopes of each role of a token. */
-export const ROLE_SCOPES: Readonly<Record<TokenRole, readonly Scope[]>> = {
-  viewer: ['read'],
-  submitter: ['read', 'submit'],
-  operator: ['read', 'submit', 'operate'],
-  admin: SCOPES,
-  worker: ['work'],
-};
+/** For the dashboard, which may import src/api only. */
+export { ROLE_SCOPES, type Scope } from '../core/token.ts';
 
 interface RouteTypes {
   query?: object;

@@ -1,8 +1,8 @@
 /** The session of a user of the dashboard. */
 
 import { z } from 'zod';
+import { SCOPES } from '../core/token.ts';
 import { text } from './fields.ts';
-import { SCOPES } from './route.ts';
 import { named, strict } from './schemas.ts';
 
 /** The header in which the page sends the key of its session. */

@@ -8,6 +8,7 @@ import { attemptNumber } from './heartbeat.ts';
 import { meterKey } from './meters.ts';
 import { itemsOf, named } from './schemas.ts';
 import { ThrownError } from './thrown.ts';
+import { Usage, usageFromWire, usageToWire } from './usage.ts';
 
 const MAX_SETTLEMENTS = 10_000;
 /** An error contains the last 2 KiB of output and a sentence; longer text is cut. */
@@ -68,6 +69,7 @@ export const SettleItem = named(
     attempt: attemptNumber,
     started_at: instant.exactOptional().meta({ description: 'For a prefetched job: when it started.' }),
     outcome,
+    usage: Usage.exactOptional(),
   }),
 );
 export type SettleItem = z.output<typeof SettleItem>;
@@ -91,6 +93,7 @@ export const Done = named(
     attempt: attemptNumber,
     exit_code: exitCode.default(0),
     result: result.optional(),
+    usage: Usage.exactOptional(),
   }),
 );
 export type Done = z.output<typeof Done>;
@@ -106,6 +109,7 @@ export const Fail = named(
     thrown: thrown.exactOptional(),
     fatal: z.boolean().exactOptional().meta({ description: 'Never retry.' }),
     retry_after: duration().exactOptional(),
+    usage: Usage.exactOptional(),
     timed_out: z.boolean().default(false),
     interrupted: z
       .boolean()
@@ -116,13 +120,14 @@ export const Fail = named(
 export type Fail = z.output<typeof Fail>;
 
 export function outcomeFromDone(done: Done): Outcome {
-  return { type: 'succeeded', exitCode: done.exit_code, ...given('result', done.result) };
+  return { type: 'succeeded', exitCode: done.exit_code, ...given('result', done.result), ...usageOf(done) };
 }
 
 export function outcomeFromFail(fail: Fail): Outcome {
   const error = fail.error ?? describe(fail);
-  if (fail.interrupted) return { type: 'interrupted', error };
-  if (fail.timed_out) return { type: 'timed_out', exitCode: fail.exit_code, signal: fail.signal, error };
+  const usage = usageOf(fail);
+  if (fail.interrupted) return { type: 'interrupted', error, ...usage };
+  if (fail.timed_out) return { type: 'timed_out', exitCode: fail.exit_code, signal: fail.signal, error, ...usage };
   return {
     type: 'failed',
     exitCode: fail.exit_code,
@@ -131,7 +136,12 @@ export function outcomeFromFail(fail: Fail): Outcome {
     ...given('thrown', fail.thrown),
     ...given('fatal', fail.fatal),
     ...given('retryAfterMs', fail.retry_after),
+    ...usage,
   };
+}
+
+function usageOf({ usage }: { usage?: z.output<typeof Usage> }): Pick<Outcome, 'usage'> {
+  return usage === undefined ? {} : { usage: usageFromWire(usage) };
 }
 
 function describe(fail: Fail): string {
@@ -139,7 +149,11 @@ function describe(fail: Fail): string {
   return fail.exit_code === null ? 'failed' : `exit ${fail.exit_code}`;
 }
 
-export function outcomeFromWire(wire: SettleItem['outcome']): Outcome {
+export function outcomeFromWire({ outcome, usage }: Pick<SettleItem, 'outcome' | 'usage'>): Outcome {
+  return usage === undefined ? typeFromWire(outcome) : { ...typeFromWire(outcome), usage: usageFromWire(usage) };
+}
+
+function typeFromWire(wire: SettleItem['outcome']): Outcome {
   switch (wire.type) {
     case 'succeeded':
       return { type: 'succeeded', exitCode: wire.exit_code, ...given('result', wire.result) };
@@ -167,8 +181,13 @@ export function outcomeFromWire(wire: SettleItem['outcome']): Outcome {
 }
 
 export function settlementToWire({ jobId, attempt, startedAt, outcome }: Settlement): z.input<typeof SettleItem> {
-  const wire = { job_id: String(jobId), attempt, outcome: outcomeToWire(outcome) };
-  return startedAt === undefined ? wire : { ...wire, started_at: toInstant(startedAt) };
+  return {
+    job_id: String(jobId),
+    attempt,
+    outcome: outcomeToWire(outcome),
+    ...(startedAt === undefined ? {} : { started_at: toInstant(startedAt) }),
+    ...(outcome.usage === undefined ? {} : { usage: usageToWire(outcome.usage) }),
+  };
 }
 
 function outcomeToWire(outcome: Outcome): z.input<typeof SettleItem>['outcome'] {

@@ -7,12 +7,12 @@ import { queueName } from './job-submission.ts';
 import { itemsOf, named, strict } from './schemas.ts';
 
 /** Names that callers without a stored token have. */
-const RESERVED = ['token', 'local', 'proxy'];
+export const RESERVED_NAMES: readonly string[] = ['token', 'local', 'proxy'];
 
 export const tokenName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._@-]{0,127}$/, 'expected a name of a–z, 0–9, ".", "_", "@" and "-", such as ci')
-  .refine((name) => !RESERVED.includes(name), `${RESERVED.join(', ')} cannot be the name of a token`)
+  .refine((name) => !RESERVED_NAMES.includes(name), `${RESERVED_NAMES.join(', ')} cannot be the name of a token`)
   .meta({ examples: ['ci'] });
 
 const life = duration(1_000).nullable();

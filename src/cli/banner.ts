@@ -12,11 +12,13 @@ interface BannerFacts {
   url: string | null;
   /** The path of a link that logs in, if the server has made its token itself; else `null`. */
   link: string | null;
+  /** About the certificate of the API; `null` if it speaks plain HTTP. */
+  tls: string | null;
   /** The store's own description of its location. */
   location: string;
 }
 
-export function banner({ settings, roles, url, location, link }: BannerFacts): string {
+export function banner({ settings, roles, url, location, link, tls }: BannerFacts): string {
   const lines = [`Workron is up: ${roles.join(', ')}`];
   const line = (label: string, text: string) => lines.push(`  ${label.padEnd(8)} ${text}`);
   if (settings.store.driver === 'memory') line('store', 'memory: jobs are gone when this process ends');
@@ -33,6 +35,10 @@ export function banner({ settings, roles, url, location, link }: BannerFacts): s
       line('WARNING', 'no token: every user of this machine can run commands as this one (--insecure-no-token)');
     }
     line('API', url);
+    if (tls !== null) {
+      line('TLS', `certificate for ${tls}`);
+      line('', '(if its authority is not a public one: --ca FILE, and curl --cacert FILE)');
+    }
     const header = headerFor(settings, link, flag);
     if (settings.token !== null) line('token', `export WORKRON_TOKEN=${tokenText(settings)}`);
     line('try', `curl${header} -d '{"command":"echo hello"}' ${url}${routes.submitJobs.path}`);

@@ -4,19 +4,23 @@ import module from 'node:module';
 import { Command, Option } from 'commander';
 import type * as Yaml from 'yaml';
 import { didYouMean } from '../core/suggest.ts';
+import { readAuthority } from '../ops/authority.ts';
 import { findLocalServer } from '../ops/local-server.ts';
 import { whyExposed } from '../ops/plain-http.ts';
 import { Connection } from './connection.ts';
 import { usageError } from './errors/cli-error.ts';
 import { fieldName } from './errors/field-names.ts';
 import { note } from './errors/report.ts';
-import { addSettingFlags, settingsFrom } from './flags/setting.ts';
+import { addSettingFlags, orUsageError, settingsFrom } from './flags/setting.ts';
 import { collectList, oneOfFlag } from './flags/values.ts';
 
 /** The formats of the API's objects; `false`: text for people. */
 export type DataFormat = 'json' | 'yaml' | false;
 
 const FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
+
+/** Groups of flags that all commands of a server have. The help prints them last. */
+export const COMMON_GROUPS: readonly string[] = ['Output:', 'Connection:'];
 
 export interface Output {
   /** Print the objects of the API. */
@@ -34,15 +38,20 @@ interface ClientFlags {
   ids?: boolean;
 }
 
-export function clientCommand(name: string, summary: string, { ids = true }: ClientFlags = {}): Command {
-  const command = new Command(name).description(summary);
-  command
+export function clientCommand(name: string, summary: string, flags: ClientFlags = {}): Command {
+  const command = outputCommand(name, summary, flags).optionsGroup('Connection:');
+  return addSettingFlags(command, 'client').optionsGroup('Options:');
+}
+
+/** A command that prints data and calls no server. */
+export function outputCommand(name: string, summary: string, { ids = true }: ClientFlags = {}): Command {
+  return new Command(name)
+    .description(summary)
     .optionsGroup('Output:')
     .addOption(new Option('-o, --output <FORMAT>', `One of ${FORMATS.join(', ')}`).argParser(oneOfFlag(FORMATS)))
     .option('--json', 'The same as -o json')
     .addOption(new Option('-q, --quiet', 'Print ids only').hideHelp(!ids))
-    .optionsGroup('Connection:');
-  return addSettingFlags(command, 'client').optionsGroup('Options:');
+    .optionsGroup('Options:');
 }
 
 /** A command that prints a table. */
@@ -57,14 +66,15 @@ export function listCommand(name: string, summary: string): Command {
 let hasWarned = false;
 
 export function connect(command: Command): Connection {
-  const { url, token } = settingsFrom(command, 'client');
+  const { url, token, ca } = settingsFrom(command, 'client');
   const local = token === null ? findLocalServer(url) : null;
-  // The socket needs no token, so none can get to whoever has taken the port.
+  // The socket needs no token, so none can reach another program that has taken the port.
   const access = local?.socket === null ? { token: local.token } : { token, socketPath: local?.socket };
   const exposed = whyExposed(url, access.token);
   if (exposed !== null && !hasWarned) note(`warning: ${exposed}`);
   hasWarned = true;
-  return new Connection(url, access, (pointer) => fieldName(pointer, command));
+  const trusted = { ...access, ca: orUsageError(() => readAuthority(ca)) };
+  return new Connection(url, trusted, (pointer) => fieldName(pointer, command));
 }
 
 export function outputOf(command: Command): Output {
@@ -103,6 +113,16 @@ export function refuseExtra(command: Command): void {
   );
 }
 
+/** Makes a command list: by itself, and as `ls`. */
+export function addListing(command: Command, summary: string, list: (called: Command) => Promise<void>): Command {
+  command.allowExcessArguments().action(async () => {
+    refuseExtra(command);
+    await list(command);
+  });
+  const ls = listCommand('ls', summary);
+  return command.addCommand(ls.action(() => list(ls)));
+}
+
 export function printData(value: unknown, format: DataFormat): void {
   print(dataText(value, format));
 }
@@ -115,7 +135,7 @@ export function dataText(value: unknown, format: DataFormat): string {
 }
 
 export function print(text: string): void {
-  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+  process.stdout.write(text === '' || text.endsWith('\n') ? text : `${text}\n`);
 }
 
 /** Returns the width of the terminal; `undefined` in a pipe, where nothing is cut. */

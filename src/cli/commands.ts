@@ -22,6 +22,8 @@ export const COMMANDS: readonly CommandEntry[] = [
     [['doctor'], async () => (await import('./commands/doctor.ts')).doctorCommand()],
     [['promote'], async () => (await import('./commands/promote.ts')).promoteCommand()],
     [['backup'], async () => (await import('./commands/backup.ts')).backupCommand()],
+    [['export'], async () => (await import('./commands/export.ts')).exportCommand()],
+    [['restore'], async () => (await import('./commands/export.ts')).restoreCommand()],
   ]),
   ...inGroup('Submit jobs:', [
     [['submit'], async () => (await import('./commands/submit.ts')).submitCommand()],
@@ -31,6 +33,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     [['workflow', 'wf', 'workflows'], async () => (await import('./commands/workflow.ts')).workflowCommand()],
   ]),
   ...inGroup('This command line:', [
+    [['config', 'profiles', 'profile'], async () => (await import('./commands/config.ts')).configCommand()],
     [['open'], async () => (await import('./commands/open.ts')).openCommand()],
     [['version'], async () => (await import('./commands/open.ts')).versionCommand()],
     [['completion'], async () => (await import('./commands/completion.ts')).completionCommand()],
@@ -39,7 +42,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     [['status'], async () => (await import('./commands/status.ts')).statusCommand()],
     [['cluster'], async () => (await import('./commands/cluster.ts')).clusterCommand()],
     [['jobs', 'ls'], async () => (await import('./commands/jobs.ts')).jobsCommand()],
-    [['job', 'show'], async () => (await import('./commands/job.ts')).jobCommand()],
+    [['job', 'show'], async () => (await import('./commands/jobs.ts')).jobCommand()],
     [['history'], async () => (await import('./commands/history.ts')).historyCommand()],
     [['why'], async () => (await import('./commands/why.ts')).whyCommand()],
     [['logs'], async () => (await import('./commands/logs.ts')).logsCommand()],
@@ -53,6 +56,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     [['edit'], async () => (await import('./commands/edit.ts')).editCommand()],
     [['queues', 'queue'], async () => (await import('./commands/queues.ts')).queuesCommand()],
     [['limits', 'limit'], async () => (await import('./commands/limits.ts')).limitsCommand()],
+    [['notify'], async () => (await import('./commands/notify.ts')).notifyCommand()],
     [['workers'], async () => (await import('./commands/workers.ts')).workersCommand()],
   ]),
   ...inGroup('Access:', [

@@ -6,6 +6,7 @@
 import { type ErrorFactory, HttpClient, type HttpReply, type Params, type Refusal } from '../api/http-client.ts';
 import type { ReceivedProblem } from '../api/problem.ts';
 import type { ParamsOf, ReplyOf, Route } from '../api/route.ts';
+import { CertificateError } from '../ops/certificate-error.ts';
 import { nodeTransport } from '../ops/node-http.ts';
 import { CliError } from './errors/cli-error.ts';
 import { EXIT, exitCodeOfStatus } from './errors/exit-code.ts';
@@ -30,14 +31,17 @@ interface Access {
   token: string | null;
   /** The server's socket, if it is one of this user on this machine. */
   socketPath?: string | undefined;
+  /** The only authorities whose certificates are trusted, in PEM. */
+  ca?: string | null;
 }
 
 export class Connection {
   readonly #http: HttpClient;
 
   /** `nameOf` names a field of a request, given by its pointer, in errors. */
-  constructor(url: string, { token, socketPath }: Access, nameOf = (pointer: string) => pointer) {
-    const transport = nodeTransport({ silenceMs: SILENCE_MS, ...(socketPath === undefined ? {} : { socketPath }) });
+  constructor(url: string, { token, socketPath, ca = null }: Access, nameOf = (pointer: string) => pointer) {
+    const socket = socketPath === undefined ? {} : { socketPath };
+    const transport = nodeTransport({ silenceMs: SILENCE_MS, ca, ...socket });
     this.#http = new HttpClient({ url, token, transport, errors: cliErrors(nameOf) });
   }
 
@@ -68,14 +72,18 @@ function cliErrors(nameOf: (pointer: string) => string): ErrorFactory {
     },
     unreachable(url, cause) {
       const { code, message } = cause as NodeJS.ErrnoException;
+      if (cause instanceof CertificateError) return new CliError(EXIT.unreachable, `${url}: ${message}`);
       if (code === 'EPROTO' && url.startsWith('https:')) {
         return new CliError(EXIT.unreachable, `the server at ${url} does not speak https`, {
           hint: `--url ${url.replace('https:', 'http:')}`,
         });
       }
       const why = typeof code === 'string' ? code : message;
+      const closed = message === 'socket hang up' && url.startsWith('http:');
       return new CliError(EXIT.unreachable, `no Workron answers at ${url} (${why})`, {
-        hint: 'start one with `workron up` (in a clone: npm start), or say where it is by --url or WORKRON_URL',
+        hint: closed
+          ? `the connection was closed without an answer; if the server speaks https: --url ${url.replace('http:', 'https:')}`
+          : 'start one with `workron up` (in a clone: npm start), or say where it is by --url or WORKRON_URL',
       });
     },
   };

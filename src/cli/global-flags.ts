@@ -1,6 +1,15 @@
 /** Flags that every command of a running Workron takes. They may also be given before the command. */
 
-const WITH_VALUE: readonly string[] = ['--url', '--token', '--token-file', '--config', '--output', '-o'];
+const WITH_VALUE: readonly string[] = [
+  '--url',
+  '--profile',
+  '--token',
+  '--token-file',
+  '--ca',
+  '--config',
+  '--output',
+  '-o',
+];
 const WITHOUT_VALUE: readonly string[] = ['--json', '--quiet', '-q'];
 /** bin/workron looks for their secrets after the command. */
 const SERVERS: readonly string[] = ['up', 'scheduler', 'worker'];

@@ -8,7 +8,7 @@ import { usageError } from './errors/cli-error.ts';
 export interface LocalAccess extends Disposable {
   token: string;
   /** Lets other programs of this user find the server. Returns where its socket may be. */
-  publish(port: number): string | null;
+  publish(api: { url: string; port: number }): string | null;
 }
 
 /** Returns `null` if the server has a token, or was told to need none. */
@@ -19,10 +19,10 @@ export function openLocalAccess({ token, insecureNoToken, port }: Settings): Loc
   const made = folder?.token ?? newTokenText();
   return {
     token: made,
-    publish(bound) {
-      folder ??= folderOf(bound);
+    publish(api) {
+      folder ??= folderOf(api.port);
       const socket = folder.freeSocket();
-      folder.publish(made);
+      folder.publish(made, new URL(api.url).protocol);
       return socket;
     },
     [Symbol.dispose]: () => folder?.withdraw({ forget: port === 0 }),

@@ -3,6 +3,7 @@
 import { Command, CommanderError, type Option } from 'commander';
 import { nearestWord } from '../core/suggest.ts';
 import { version } from '../node/version.ts';
+import { COMMON_GROUPS } from './client-command.ts';
 import { COMMANDS, type CommandEntry } from './commands.ts';
 import { usageError } from './errors/cli-error.ts';
 
@@ -14,6 +15,7 @@ const VERSION_FLAGS = '-V, --version';
  */
 export async function createProgram(name?: string, args: readonly string[] = []): Promise<Command> {
   const program = new Command('workron')
+    .enablePositionalOptions()
     .description('Workron runs jobs: on this machine, on others, now or later, and never loses one.')
     .version(version, VERSION_FLAGS, 'Print the version');
   const wanted = wantedFor(name);
@@ -58,9 +60,6 @@ function prepare(command: Command): void {
   for (const option of command.options) refuseRepeat(command, option);
   for (const child of command.commands) prepare(child);
 }
-
-/** Groups of flags that all commands have. The help prints them last. */
-const COMMON_GROUPS: readonly string[] = ['Output:', 'Connection:'];
 
 function ownFlagsFirst(command: Command): void {
   const rank = ({ helpGroupHeading }: Option): number => COMMON_GROUPS.indexOf(helpGroupHeading ?? '');

@@ -10,7 +10,7 @@ const PR_SET_DUMPABLE = 4;
 
 /**
  * Takes what bin/workron handed over: variables are set in `process.env`, which does not change what /proc shows of this
- * process; flags are returned. Throws a usage error if somebody else set the variable.
+ * process; flags are returned. Throws a usage error if the variable was set by another program.
  */
 export function takeSecrets(): string[] {
   const given = process.env[VARIABLE];

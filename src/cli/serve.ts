@@ -2,19 +2,24 @@
 
 import { once } from 'node:events';
 import { isWorkronError } from '../core/error.ts';
+import type { ServerCertificate } from '../http/server-certificate.ts';
 import type { Backend } from '../library/backend.ts';
+import { isolationOf } from '../node/isolation.ts';
 import { notifyContext, openNode, type WorkronNode } from '../node/node.ts';
 import { secretKeysOf } from '../node/secret-keys.ts';
 import { version } from '../node/version.ts';
+import { readAuthority } from '../ops/authority.ts';
 import { findLocalServer } from '../ops/local-server.ts';
 import type { Log } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Role, Settings } from '../ops/settings/settings.ts';
 import type { NotifyContext } from '../scheduler/notify/targets.ts';
+import { DEFAULT_ISOLATION, type Isolation } from '../worker/command/isolation.ts';
 import type { JobSource } from '../worker/job-source.ts';
 import type { Handlers } from '../worker/run/handler-executor.ts';
 import { banner } from './banner.ts';
 import { usageError } from './errors/cli-error.ts';
+import { orUsageError } from './flags/setting.ts';
 import { type LocalAccess, openLocalAccess } from './local-access.ts';
 import { ownLog } from './output/terminal-log.ts';
 import { hideMemory } from './secrets.ts';
@@ -25,26 +30,29 @@ import { waitForStore } from './wait-for-store.ts';
 export async function serve(settings: Settings, roles: readonly Role[]): Promise<number> {
   await hideMemory();
   const log = ownLog(settings.logLevel);
+  const isolation = roles.includes('worker') ? await isolationFrom(settings) : DEFAULT_ISOLATION;
   using shutdown = listenForShutdown(log);
   const worksRemotely = roles.length === 1 && roles[0] === 'worker' && settings.schedulerUrls.length > 0;
   const isWell = await (worksRemotely
-    ? serveRemoteWorker(settings, { log, shutdown })
-    : serveWithStore(settings, roles, { log, shutdown }));
+    ? serveRemoteWorker(settings, { isolation, log, shutdown })
+    : serveWithStore(settings, roles, { isolation, log, shutdown }));
   return isWell ? 0 : 1;
 }
 
 interface Process {
+  isolation: Isolation;
   log: Log;
   shutdown: Shutdown;
 }
 
-async function serveRemoteWorker(settings: Settings, { log, shutdown }: Process): Promise<boolean> {
+async function serveRemoteWorker(settings: Settings, { isolation, log, shutdown }: Process): Promise<boolean> {
   const { httpSource } = await import('../worker/http-source.ts');
   const urls = settings.schedulerUrls;
-  await using source = httpSource({ urls, token: workerToken(settings), log, version });
+  const ca = orUsageError(() => readAuthority(settings.ca));
+  await using source = httpSource({ urls, token: workerToken(settings), ca, log, version });
   process.stdout.write(`Workron worker: ${settings.workers} slots for ${urls.join(', ')}\n`);
   const handlers = await remoteHandlers(settings);
-  await runWorker({ source, staysDrained: false, handlers, settings, log, shutdown });
+  await runWorker({ source, staysDrained: false, handlers, settings, isolation, log, shutdown });
   return true;
 }
 
@@ -61,34 +69,36 @@ async function remoteHandlers(settings: Settings): Promise<Handlers> {
     schedulerUrls: [url],
   } = settings;
   if (handlers.length === 0) return {};
-  const [{ Client }, { httpEngine }, { loadHandlers }] = await Promise.all([
-    import('../api/client.ts'),
+  const [{ httpClient, httpEngine }, { loadHandlers }] = await Promise.all([
     import('../library/http-backend.ts'),
     import('../library/load-handlers.ts'),
   ]);
-  return loadHandlers(handlers, httpEngine(new Client({ url: url as string, token: workerToken(settings) })));
+  const client = httpClient({ url: url as string, token: workerToken(settings), ca: readAuthority(settings.ca) });
+  return loadHandlers(handlers, httpEngine(client));
 }
 
 /** Resolves with false if the process ended because its duties have died. */
 async function serveWithStore(
   settings: Settings,
   roles: readonly Role[],
-  { log, shutdown }: Process,
+  { isolation, log, shutdown }: Process,
 ): Promise<boolean> {
   if (roles.includes('api')) {
     const { assertSafeBind } = await import('../http/safe-bind.ts');
     assertSafeBind(settings.host, settings.token);
   }
+  using certificate = roles.includes('api') ? await certificateOf(settings, log) : null;
   const notify = notifyOf(settings);
   const secretKeys = secretKeysOf(settings);
-  const opened = await waitForStore(settings, { roles, log, signal: shutdown.drain });
+  const opened = await waitForStore(settings, { roles, certificate, log, signal: shutdown.drain });
   if (opened === undefined) return true;
   const { store, port } = opened;
-  const node = await openNode({ store, settings, log, notify, secretKeys, sweepOrphans: true });
+  const node = await openNode({ store, settings, log, notify, secretKeys, place: settings, sweepOrphans: isolation });
   const backend = settings.handlers.length === 0 ? null : await backendOf(node);
   let isWell: boolean;
   try {
-    isWell = await runNode({ node, backend, settings: { ...settings, port }, roles, log, shutdown });
+    const process = { isolation, log, shutdown };
+    isWell = await runNode({ node, backend, certificate, settings: { ...settings, port }, roles, ...process });
   } finally {
     await (backend ?? node).close();
   }
@@ -111,14 +121,16 @@ interface NodeProcess extends Process {
   node: WorkronNode;
   /** `null` if the process has no handlers. */
   backend: Backend | null;
+  certificate: ServerCertificate | null;
   settings: Settings;
   roles: readonly Role[];
 }
 
-async function runNode({ node, backend, settings, roles, log, shutdown }: NodeProcess): Promise<boolean> {
+async function runNode(options: NodeProcess): Promise<boolean> {
+  const { node, backend, certificate, settings, roles, isolation, log, shutdown } = options;
   const { instanceId, store } = node;
   using access = roles.includes('api') ? openLocalAccess(settings) : null;
-  const link = roles.includes('api') ? await listen(node, settings, access) : null;
+  const link = roles.includes('api') ? await listen(options, access) : null;
   if (settings.insecureNoToken && settings.token === null && roles.includes('api')) {
     log.warn({ url: node.url }, 'no token is needed: every user of this machine can run commands as this one');
   }
@@ -128,7 +140,8 @@ async function runNode({ node, backend, settings, roles, log, shutdown }: NodePr
     log.error({ error, instance_id: instanceId }, 'the duties of this process have died; shutting down');
     shutdown.begin();
   });
-  process.stdout.write(banner({ settings, roles, url: node.url, location: store.location, link }));
+  const tls = certificate?.summary ?? null;
+  process.stdout.write(banner({ settings, roles, url: node.url, location: store.location, link, tls }));
   const about = { roles, store: store.driver, location: store.location, url: node.url ?? undefined };
   log.info({ instance_id: instanceId, ...about }, 'started');
   shutdown.drain.addEventListener('abort', () => node.drain());
@@ -136,19 +149,37 @@ async function runNode({ node, backend, settings, roles, log, shutdown }: NodePr
   if (roles.includes('worker')) {
     const handlers = backend === null ? {} : await localHandlers(settings, backend);
     const source = (backend ?? node).source();
-    await runWorker({ source, staysDrained, handlers, settings, log, shutdown, metrics: node.metrics });
+    await runWorker({ source, staysDrained, handlers, settings, isolation, log, shutdown, metrics: node.metrics });
   }
   if (staysDrained && !shutdown.drain.aborted) await once(shutdown.drain, 'abort');
   return isWell;
 }
 
 /** Returns the path of a link to the dashboard, if the server has made its token itself. */
-async function listen(node: WorkronNode, settings: Settings, access: LocalAccess | null): Promise<string | null> {
-  const api = await node.listen({ ...settings, token: settings.token ?? access?.token ?? null });
+async function listen(
+  { node, settings, certificate }: NodeProcess,
+  access: LocalAccess | null,
+): Promise<string | null> {
+  const api = await node.listen({ ...settings, token: settings.token ?? access?.token ?? null, certificate });
   if (access === null) return null;
-  const socket = access.publish(api.port);
+  const socket = access.publish(api);
   if (socket !== null) await api.listenOn(socket);
   return await api.loginPath();
+}
+
+/** `null` for a server that speaks plain HTTP. */
+async function certificateOf({ tlsCert, tlsKey }: Settings, log: Log): Promise<ServerCertificate | null> {
+  if (tlsCert === null || tlsKey === null) return null;
+  const { ServerCertificate } = await import('../http/server-certificate.ts');
+  return orUsageError(() => new ServerCertificate({ cert: tlsCert, key: tlsKey }, log));
+}
+
+async function isolationFrom(settings: Settings): Promise<Isolation> {
+  try {
+    return await isolationOf(settings);
+  } catch (error) {
+    throw usageError((error as Error).message);
+  }
 }
 
 function notifyOf(settings: Settings): NotifyContext {
@@ -170,9 +201,9 @@ interface WorkerProcess extends Process {
 
 /** Works until a first signal, then drains the worker. A second signal stops the jobs that still run. */
 async function runWorker(options: WorkerProcess): Promise<void> {
-  const { source, staysDrained, handlers, settings, log, shutdown, metrics } = options;
+  const { source, staysDrained, handlers, settings, isolation, log, shutdown, metrics } = options;
   const { createWorker, drainWorker, webhooksTo } = await import('../node/worker.ts');
-  const { workers: slots, queues, tags, resources, workerName: name, pidNamespace } = settings;
+  const { workers: slots, queues, tags, resources, workerName: name } = settings;
   const worker = createWorker({
     source,
     log,
@@ -182,7 +213,7 @@ async function runWorker(options: WorkerProcess): Promise<void> {
     commands: true,
     tags,
     resources,
-    pidNamespace,
+    isolation,
     staysDrained,
     handlers,
     webhooks: webhooksTo(settings.notifyAllowPrivate),

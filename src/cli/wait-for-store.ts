@@ -1,6 +1,7 @@
 /** Opens the store of a server process. While the database is away, the process waits, and its API says why. */
 
 import { isWorkronError } from '../core/error.ts';
+import type { ServerCertificate } from '../http/server-certificate.ts';
 import { newInstanceId } from '../node/instance-id.ts';
 import { openStore } from '../node/open-store.ts';
 import { version } from '../node/version.ts';
@@ -10,6 +11,7 @@ import type { Store } from '../store/store.ts';
 
 interface Waiting {
   roles: readonly Role[];
+  certificate: ServerCertificate | null;
   log: Log;
   /** Ends the wait. */
   signal: AbortSignal;
@@ -22,8 +24,9 @@ interface Opened {
 }
 
 /** Returns `undefined` if the signal ended the wait. */
-export async function waitForStore(settings: Settings, { roles, log, signal }: Waiting): Promise<Opened | undefined> {
-  const api = roles.includes('api') ? new WaitingApi(settings) : undefined;
+export async function waitForStore(settings: Settings, options: Waiting): Promise<Opened | undefined> {
+  const { roles, certificate, log, signal } = options;
+  const api = roles.includes('api') ? new WaitingApi(settings, certificate) : undefined;
   try {
     const store = await openStore(settings, {
       log,
@@ -43,11 +46,13 @@ export async function waitForStore(settings: Settings, { roles, log, signal }: W
 /** The API's address during the wait. It listens from the first thing that there is to say. */
 class WaitingApi {
   readonly #settings: Settings;
+  readonly #certificate: ServerCertificate | null;
   #problem = '';
   #server: { port: number; close(): Promise<void> } | undefined;
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings, certificate: ServerCertificate | null) {
     this.#settings = settings;
+    this.#certificate = certificate;
   }
 
   async say(reason: string): Promise<void> {
@@ -60,6 +65,7 @@ class WaitingApi {
       port,
       health: { instance_id: newInstanceId(), version, driver: store.driver },
       problem: () => this.#problem,
+      certificate: this.#certificate,
     });
     this.#server = server;
     process.stdout.write(`Workron waits for its database; ${server.url}/ready says why\n`);

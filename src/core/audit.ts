@@ -1,4 +1,7 @@
-/** The audit: who changed what through the API, when, from where, and with which result. It is only ever added to. */
+/**
+ * The audit: who changed what through the API, when, from where, and with which result. An entry is written before the change,
+ * and gets the result afterwards; nothing else changes it.
+ */
 
 export interface NewAuditEntry {
   /** The caller, such as the name of a token. */
@@ -8,8 +11,8 @@ export interface NewAuditEntry {
   action: string;
   /** The path of the request: `/jobs/12/cancel`. */
   path: string;
-  /** The status of the reply. */
-  status: number;
+  /** The status of the reply; `null` while it is not known, and if the process ended before. */
+  status: number | null;
   requestId: string;
 }
 

@@ -13,7 +13,7 @@ type Amounts = Readonly<Record<string, number>>;
 /** How long a run can take. */
 export type RunTimes = Pick<JobSpec, 'timeoutMs' | 'killGraceMs' | 'onDisconnect'>;
 
-/** A run that takes resources of the worker; `endsAt` is `null` if nobody knows when it ends at the latest. */
+/** A run that takes resources of the worker; `endsAt` is the latest instant at which it ends, or `null` if that is not known. */
 export interface Use {
   resources: Amounts;
   endsAt: number | null;

@@ -7,11 +7,12 @@
 
 import type { StoredReservation } from './capacity.ts';
 import { fits, type Lane, type Offer, serves } from './lane.ts';
+import type { Usage } from './outcome.ts';
 import { couldRun, offerOf } from './outlook.ts';
 import type { WorkerRow } from './worker.ts';
 
 export const SPREADS = ['pack', 'spread', 'same-worker'] as const;
-export const ON_MEMBER_FAILURE = ['fail', 'continue'] as const;
+export const ON_MEMBER_FAILURE = ['restart', 'fail', 'continue'] as const;
 
 /** The gang of a job, and its rank there. Members have the same id, size and rules. */
 export interface Gang {
@@ -21,9 +22,12 @@ export interface Gang {
   size: number;
   /** `pack`: on as few workers as possible. `spread`: on as many as possible. */
   spread: (typeof SPREADS)[number];
-  /** `fail`: if a member does not succeed, the others are cancelled. */
+  /**
+   * What happens if a member does not succeed. `restart`: the others are stopped, and the gang is placed again. `fail`: the others are
+   * cancelled. `continue`: the others go on.
+   */
   onMemberFailure: (typeof ON_MEMBER_FAILURE)[number];
-  /** How long places that are not all accepted are held before they are given anew. */
+  /** How long places that are not all accepted are held before they are chosen again. */
   timeoutMs: number;
 }
 
@@ -32,10 +36,62 @@ export function gangTag(id: string): string {
   return `gang:${id}`;
 }
 
+/** A member of the gang of a step: an item of its group, with the group's spec. Other items are left as they are. */
+export function itemSpec<T extends { gang: Gang | null; tags: readonly string[] }>(
+  spec: T,
+  { groupId, index }: { groupId: number; index: number },
+): T {
+  if (spec.gang === null) return spec;
+  const id = `step-${groupId}`;
+  return { ...spec, gang: { ...spec.gang, id, rank: index }, tags: [...spec.tags, gangTag(id)] };
+}
+
 /** What a worker tells a member about its gang. */
 export interface GangContext {
   /** The address of each member's worker, by rank. */
   hosts: readonly string[];
+}
+
+/** The success of a member, which is done when all members of its gang have succeeded. */
+export interface MemberSuccess {
+  exitCode: number | null;
+  result: unknown;
+  usage?: Usage | undefined;
+}
+
+/** What is known about a gang since it was first given places. */
+export interface GangRow {
+  id: string;
+  /** The job of rank 0. */
+  jobId: number;
+  /** The number of times that it was given places. */
+  term: number;
+  /** The number of terms that ended because a member failed. They count against `maxAttempts`. */
+  failures: number;
+  /** The failures of its members together when the term began. */
+  charged: number;
+  /** The number of terms that were stopped. */
+  stops: number;
+  /** The term is being stopped: its members end, and the gang is placed again. */
+  stopping: boolean;
+}
+
+/** The places of a gang that are to be deleted. They are kept if its term is another one by then. */
+export interface DroppedPlaces {
+  gangId: string;
+  term: number;
+  /** Keep them also if a member has started. */
+  unlessStarted: boolean;
+}
+
+/** True for a member that is done only when all members of its gang have succeeded. */
+export function needsAll({ gang }: { gang: Gang | null }): boolean {
+  return gang !== null && gang.onMemberFailure !== 'continue';
+}
+
+/** True for a member whose gang starts again as a whole if one member does not succeed. */
+export function restarts({ gang }: { gang: Gang | null }): boolean {
+  return gang?.onMemberFailure === 'restart';
 }
 
 /** The place of a member at a worker. */
@@ -48,8 +104,10 @@ export interface Place {
   workerId: number;
   /** The worker has room for it, and holds it. */
   accepted: boolean;
-  /** The member has started. */
+  /** The member has started, or will not start in this term. */
   started: boolean;
+  /** The member has succeeded, and waits for the others. */
+  success: MemberSuccess | null;
   /** When the places of the gang are given back, unless all are accepted. */
   until: number;
 }
@@ -62,6 +120,8 @@ export interface WaitingGang {
   lane: Lane;
   /** By rank. */
   jobIds: readonly number[];
+  /** The failures of its members together. */
+  failures: number;
 }
 
 /** The room of a worker for members of gangs. */
@@ -95,7 +155,8 @@ export function placeGangs(
       gang,
       able.map((worker) => siteOf(worker, [...taken, ...reserved])),
     );
-    if (found === undefined && !isHolding && given.mayHold(gang)) {
+    // What was given in this round is not held yet, and must not be waited for.
+    if (found === undefined && !isHolding && placed.length === 0 && given.mayHold(gang)) {
       found = assign(gang, able.map(idleSite));
       isHolding = found !== undefined;
     }
@@ -111,6 +172,7 @@ export function placeGangs(
         workerId,
         accepted: false,
         started: false,
+        success: null,
         until,
       });
       taken.push({ workerId, lane: gang.lane });
@@ -173,13 +235,14 @@ export function isReady(
   return places.every(({ accepted }) => accepted) && waiting.every(({ jobId }) => waits(jobId));
 }
 
-/** The places among those of one worker for which its offer has room, in the order of the list. */
-export function fittingPlaces<T extends { lane: Lane }>(
+/** The places among those of one worker for which its offer has room. Those that it holds already come first. */
+export function fittingPlaces<T extends { lane: Lane; accepted: boolean }>(
   places: readonly T[],
   { limit, offer }: { limit: number; offer: Pick<Offer, 'free'> },
 ): T[] {
   const free: Record<string, number> = { ...offer.free };
-  return places.filter(({ lane }, index) => {
+  const inOrder = places.toSorted((a, b) => Number(b.accepted) - Number(a.accepted));
+  return inOrder.filter(({ lane }, index) => {
     const hasRoom = index < limit && fits(lane, free, 1) > 0;
     subtract(free, lane);
     return hasRoom;
@@ -188,7 +251,7 @@ export function fittingPlaces<T extends { lane: Lane }>(
 
 /** Groups jobs that wait by their gang. Gangs of which some do not wait, or have places, are left out. */
 export function waitingGangs(
-  jobs: readonly { id: number; priority: number; dueAt: number; lane: Lane; gang: Gang }[],
+  jobs: readonly { id: number; priority: number; dueAt: number; failures: number; lane: Lane; gang: Gang }[],
 ): WaitingGang[] {
   const gangs = [...Map.groupBy(jobs, ({ gang }) => gang.id).values()];
   return gangs
@@ -202,9 +265,17 @@ export function waitingGangs(
         priority: Math.min(...members.map(({ priority }) => priority)),
         dueAt: Math.max(...members.map(({ dueAt }) => dueAt)),
         jobIds: byRank.map(({ id }) => id),
+        failures: members.reduce((sum, { failures }) => sum + failures, 0),
       };
     })
     .sort((a, b) => b.priority - a.priority || a.dueAt - b.dueAt || (a.jobIds[0] ?? 0) - (b.jobIds[0] ?? 0));
+}
+
+/** The row of a gang that is given places. A person's retry takes back the failures of all members, and so those of the gang. */
+export function nextTerm({ gang, jobIds, failures }: WaitingGang, last: GangRow | undefined): GangRow {
+  const { term = 0, stops = 0, failures: spent = 0 } = last ?? {};
+  const counts = { failures: failures === 0 ? 0 : spent, charged: failures, stops };
+  return { id: gang.id, jobId: jobIds[0] as number, term: term + 1, ...counts, stopping: false };
 }
 
 /** True if none of these jobs, the first of each lane, is more urgent than the gang and could run on one of the workers. */

@@ -1,9 +1,11 @@
 /** What has happened to a job, from what is stored about it. */
 
+import type { AuditEntry } from './audit.ts';
 import { type Attempt, isTerminal, type Job } from './job.ts';
 
 export const HISTORY_EVENTS = [
   'submitted',
+  'changed',
   'parent_ended',
   'started',
   'cancel_requested',
@@ -21,16 +23,45 @@ export interface HistoryEntry {
   workerId: number | null;
   /** The parent that ended; `null` for other events. */
   parentId: number | null;
+  /** Who submitted or changed it; `null` if that is not known, and for other events. */
+  by: string | null;
 }
 
 /** The number of parents whose ends are listed. */
 export const MAX_HISTORY_PARENTS = 1_000;
 
-/** The history, oldest first. `parents` may lack jobs that were deleted, and those beyond the limit. */
-export function historyOf(job: Job, attempts: readonly Attempt[], parents: readonly Job[]): HistoryEntry[] {
+/** The number of changes by people that are listed. */
+export const MAX_HISTORY_CHANGES = 200;
+
+/** The paths of the API by which people change a job, or all jobs of its workflow, and what each does. */
+const CHANGES: Readonly<Record<string, string>> = {
+  'POST /jobs/:id/cancel': 'cancelled',
+  'POST /jobs/:id/retry': 'retried',
+  'PATCH /jobs/:id': 'edited',
+  'POST /workflows/:id/cancel': 'workflow cancelled',
+  'POST /workflows/:id/retry': 'workflow retried',
+};
+
+/** The paths whose entries in the audit belong to the history of a job. */
+export function historyPaths({ id, workflowId }: Pick<Job, 'id' | 'workflowId'>): string[] {
+  const own = [`/jobs/${id}`, `/jobs/${id}/cancel`, `/jobs/${id}/retry`];
+  return workflowId === null ? own : [...own, `/workflows/${workflowId}/cancel`, `/workflows/${workflowId}/retry`];
+}
+
+interface Sources {
+  attempts: readonly Attempt[];
+  /** May lack jobs that were deleted, and those beyond the limit. */
+  parents: readonly Job[];
+  /** Entries of the audit. */
+  audit: readonly AuditEntry[];
+}
+
+/** The history, oldest first. */
+export function historyOf(job: Job, { attempts, parents, audit }: Sources): HistoryEntry[] {
   const more = job.dependsOn.length - MAX_HISTORY_PARENTS;
   const unlisted = more > 0 ? `; the ends of ${more} parents are not listed` : '';
-  const entries: HistoryEntry[] = [entry('submitted', job.createdAt, submissionText(job) + unlisted)];
+  const submission = { ...entry('submitted', job.createdAt, submissionText(job) + unlisted), by: job.submittedBy };
+  const entries: HistoryEntry[] = [submission, ...changesIn(audit)];
   for (const { id, status, reason, doneAt } of parents) {
     if (!isTerminal(status) || doneAt === null) continue;
     entries.push({ ...entry('parent_ended', doneAt, `job ${id} ended: ${withReason(status, reason)}`), parentId: id });
@@ -58,7 +89,16 @@ export function historyOf(job: Job, attempts: readonly Attempt[], parents: reado
 }
 
 function entry(event: HistoryEntry['event'], at: number, text: string): HistoryEntry {
-  return { at, event, text, attempt: null, workerId: null, parentId: null };
+  return { at, event, text, attempt: null, workerId: null, parentId: null, by: null };
+}
+
+/** Changes that were made, and those whose result is not known. */
+function changesIn(audit: readonly AuditEntry[]): HistoryEntry[] {
+  return audit.flatMap(({ at, action, actor, status }) => {
+    const what = CHANGES[action];
+    if (what === undefined || (status !== null && status >= 400)) return [];
+    return [{ ...entry('changed', at, `${what} by ${actor}${status === null ? ' (result unknown)' : ''}`), by: actor }];
+  });
 }
 
 /** A clock that was set back does not put anything after the end, or before the submission. */
@@ -67,7 +107,7 @@ function endLast(a: HistoryEntry, b: HistoryEntry): number {
   return place(a) - place(b);
 }
 
-function submissionText({ queue, tick, rerunOf, workflowId, stepKey }: Job): string {
+function submissionText({ queue, tick, rerunOf, workflowId, stepKey, submittedBy }: Job): string {
   const from =
     tick !== null
       ? ` by schedule ${tick.schedule} for ${new Date(tick.scheduledFor).toISOString()}`
@@ -76,7 +116,7 @@ function submissionText({ queue, tick, rerunOf, workflowId, stepKey }: Job): str
         : workflowId !== null
           ? ` as step ${stepKey} of workflow ${workflowId}`
           : '';
-  return `submitted to queue ${queue}${from}`;
+  return `submitted to queue ${queue}${from}${submittedBy === null ? '' : `, by ${submittedBy}`}`;
 }
 
 function startText({ attempt, workerId }: { attempt: number; workerId: number | null }): string {

@@ -1,11 +1,12 @@
 /** The job: its statuses, what was submitted, and what the store knows about it. */
 
+import type { AttemptOutcome } from './attempt-end.ts';
 import type { CheckpointInfo } from './checkpoint.ts';
 import type { Condition } from './dag/conditions.ts';
 import type { Gang, GangContext } from './gang.ts';
 import type { Limit, ON_LIMIT, Rate } from './meter.ts';
 import type { Notify } from './notify.ts';
-import type { Thrown } from './outcome.ts';
+import type { Thrown, Usage } from './outcome.ts';
 import type { TickOfJob } from './schedule/tick.ts';
 import type { Env } from './secret.ts';
 import type { Unique } from './unique.ts';
@@ -102,6 +103,8 @@ export interface JobSpec {
   notify: readonly Notify[];
   /** The tick of a schedule that the job runs for; `null` for a submitted job. */
   tick: TickOfJob | null;
+  /** Who submitted it; `null` if the caller has no name. */
+  submittedBy: string | null;
 }
 
 /** A parent, and the condition that its end must meet. */
@@ -147,6 +150,7 @@ export const DEFAULT_SPEC: JobSpec = {
   continueOnFailure: false,
   notify: [],
   tick: null,
+  submittedBy: null,
 };
 
 /** A job to be inserted. The store assigns ids and instants. */
@@ -187,6 +191,8 @@ export interface Job extends JobSpec, Counters {
   /** The last heartbeat of a running job's worker. */
   lastHeartbeatAt: number | null;
   cancelRequestedAt: number | null;
+  /** It was asked to stop with its gang, which will start again; nobody has cancelled it. */
+  gangStop: boolean;
   /** If not started by then, the job fails with reason `expired`. `null` from the first claim on, and once ended. */
   expiresAt: number | null;
   /** How an ended job ended (`null` if no attempt ended it); before, how its last attempt with an error ended. */
@@ -258,19 +264,6 @@ export interface ParentEnd {
   result: unknown;
 }
 
-/** How an attempt can end. */
-export const ATTEMPT_OUTCOMES = [
-  'done',
-  'failed',
-  'timeout',
-  'lost',
-  'interrupted',
-  'snoozed',
-  'cancelled',
-  'returned',
-] as const;
-export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
-
 /** An ended attempt of a job. */
 export interface Attempt {
   jobId: number;
@@ -283,6 +276,8 @@ export interface Attempt {
   signal: string | null;
   error: string | null;
   thrown: Thrown | null;
+  /** `null` if its worker did not report it. */
+  usage: Usage | null;
 }
 
 export function isTerminal(status: Status): status is TerminalStatus {

@@ -1,6 +1,7 @@
 /** Reports of a worker about the attempts that it holds, and their answers. */
 
 import type { Progress } from './job.ts';
+import type { Usage } from './outcome.ts';
 
 export interface LeaseRef {
   jobId: number;
@@ -63,6 +64,7 @@ export interface Success {
   startedAt?: number | undefined;
   /** JSON; absent if there is none. */
   result?: unknown;
+  usage?: Usage | undefined;
 }
 
 export type Settled =

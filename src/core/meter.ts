@@ -139,9 +139,32 @@ function fullRate(
   return opensAt > now ? { meter, inUse, most, opensAt } : undefined;
 }
 
+/**
+ * When a job may start that has `ahead` others before it at a rate, if each starts as soon as the rate allows; `null` for a
+ * limit.
+ */
+export function nextStart(meter: Meter, use: MeterUse, { now, ahead }: { now: number; ahead: number }): number | null {
+  const { most, windowMs } = meter;
+  if (windowMs === null) return null;
+  const starts = use.starts.slice(-most);
+  let at = Math.max(now, use.opensAt ?? 0);
+  for (let before = 0; before <= ahead; before += 1) {
+    const last = starts[starts.length - most];
+    if (last !== undefined) at = Math.max(at, last + windowMs);
+    starts.push(at);
+  }
+  return at;
+}
+
 /** What is in use once a job with this meter has started. */
 export function withStart(use: MeterUse, meter: Meter, now: number): MeterUse {
   return meter.windowMs === null ? { ...use, running: use.running + 1 } : { ...use, starts: [...use.starts, now] };
 }
+
+/**
+ * A claim that has met about this number of jobs that may not start goes no further, so it stays fast when many of one key wait.
+ * The next claims go on. Until then, less urgent jobs may start before those that lie behind.
+ */
+export const MAX_PARKED = 500;
 
 export const UNUSED: MeterUse = { max: null, opensAt: null, running: 0, starts: [] };

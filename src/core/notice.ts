@@ -13,7 +13,7 @@ export interface Notice {
   jobId: number | null;
   workflowId: number | null;
   /** How the job or workflow ended; `null` if the notice is not about an end. */
-  status: 'done' | 'failed' | null;
+  status: 'done' | 'failed' | 'cancelled' | null;
   schedule: string | null;
   /** JSON whose shape depends on `kind`. */
   detail: Readonly<Record<string, unknown>>;

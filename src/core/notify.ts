@@ -1,6 +1,6 @@
 /** Notify targets and their events. Jobs, workflows, schedules and the installation each have a list of them. */
 
-export const NOTIFY_EVENTS = ['failed', 'recovered', 'missed', 'late'] as const;
+export const NOTIFY_EVENTS = ['failed', 'recovered', 'done', 'cancelled', 'slow', 'missed', 'late'] as const;
 export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
 
 /** The queue of the jobs that deliver notifications. */
@@ -22,23 +22,31 @@ export interface Notify {
   target: NotifyTarget;
   /** A run that has not started this long after its tick is late. */
   lateAfterMs: number;
+  /** A run that takes longer is slow. Given if `slow` is among the events. */
+  slowAfterMs?: number;
 }
 
 /** Which ends of a job or workflow a list needs notices of. */
 interface Watch {
   failures: boolean;
-  /** Needed for recoveries, which are failures followed by a success. */
+  /** Also needed for recoveries, which are failures followed by a success. */
   successes: boolean;
+  cancels: boolean;
 }
 
 export function watchOf(list: readonly Notify[]): Watch {
-  const successes = list.some(({ on }) => on.includes('recovered'));
-  return { failures: successes || list.some(({ on }) => on.includes('failed')), successes };
+  const wanted = new Set(list.flatMap(({ on }) => on));
+  const both = wanted.has('recovered') || wanted.has('slow');
+  return {
+    failures: both || wanted.has('failed'),
+    successes: both || wanted.has('done'),
+    cancels: wanted.has('cancelled'),
+  };
 }
 
 /** True if an end with this status needs a notice. */
 export function isWatched(list: readonly Notify[], status: string): boolean {
   if (list.length === 0) return false;
-  const { failures, successes } = watchOf(list);
-  return (status === 'failed' && failures) || (status === 'done' && successes);
+  const { failures, successes, cancels } = watchOf(list);
+  return (status === 'failed' && failures) || (status === 'done' && successes) || (status === 'cancelled' && cancels);
 }

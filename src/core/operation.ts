@@ -2,7 +2,7 @@
 
 import type { JobFilter } from './job-filter.ts';
 
-export const BULK_ACTIONS = ['cancel', 'retry'] as const;
+export const BULK_ACTIONS = ['cancel', 'retry', 'delete'] as const;
 
 export interface NewOperation {
   action: (typeof BULK_ACTIONS)[number];

@@ -16,7 +16,17 @@ export interface Thrown {
   causes: { name: string; message: string; code: string | null }[];
 }
 
-export type Outcome =
+/** What the processes of an attempt have used, as far as the system counted it. */
+export interface Usage {
+  /** Processor time, in user and system mode. */
+  cpuMs: number;
+  /** The most memory that one process had at a time; `null` if it is not known. */
+  maxRssBytes: number | null;
+}
+
+export type Outcome = OutcomeType & { usage?: Usage };
+
+type OutcomeType =
   | { type: 'succeeded'; exitCode: number | null; result?: unknown }
   | {
       type: 'failed';

@@ -7,7 +7,7 @@ import type { WorkerRow } from './worker.ts';
 export interface Outlook {
   workerId: number;
   workerName: string;
-  /** `slots`: there is no slot for it, because of jobs that run or come first. */
+  /** `slots`: no slot, or no place under its limits and rates, is left by the jobs that run or come first. */
   verdict: Verdict | 'slots';
   /** What the worker has free before its next claim, as the store knows it. */
   free: Readonly<Record<string, number>>;

@@ -14,6 +14,8 @@ export interface LogChunk extends LeaseRef {
 export interface LogPiece {
   offset: number;
   data: Uint8Array;
+  /** When the store received it. */
+  receivedAt: number;
 }
 
 /** How much a store writes to see whether it can take jobs again. */

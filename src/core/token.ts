@@ -3,6 +3,19 @@
 export const TOKEN_ROLES = ['viewer', 'submitter', 'operator', 'admin', 'worker'] as const;
 export type TokenRole = (typeof TOKEN_ROLES)[number];
 
+/** What a route needs, and what a caller may do. */
+export const SCOPES = ['read', 'submit', 'operate', 'admin', 'work'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** The scopes of each role of a token. */
+export const ROLE_SCOPES: Readonly<Record<TokenRole, readonly Scope[]>> = {
+  viewer: ['read'],
+  submitter: ['read', 'submit'],
+  operator: ['read', 'submit', 'operate'],
+  admin: SCOPES,
+  worker: ['work'],
+};
+
 /** Roles whose tokens can be restricted to queues. */
 export const QUEUE_ROLES: readonly TokenRole[] = ['submitter', 'worker'];
 

@@ -1,9 +1,13 @@
 /** The whole state machine. Decides; does not write. */
 
+import { type AttemptEnd, recordOf } from './attempt-end.ts';
 import { backoffMs } from './backoff.ts';
 import { WorkronError } from './error.ts';
-import type { AttemptOutcome, Counters, Job, Reason, Status, TerminalStatus } from './job.ts';
-import type { Outcome, Thrown } from './outcome.ts';
+import { countersOf, type Fence, fenceOf } from './fence.ts';
+import { type GangRow, type MemberSuccess, restarts } from './gang.ts';
+import type { Counters, Job, Reason, TerminalStatus } from './job.ts';
+import { memberChange, stopped, stopsWithGang } from './member.ts';
+import type { Outcome } from './outcome.ts';
 
 /** Interruptions beyond this number count as failures. */
 export const FREE_INTERRUPTIONS = 10;
@@ -20,35 +24,22 @@ export type JobEvent =
    * conditions, as after any other end.
    */
   | { type: 'cancel'; keepChildren?: boolean }
+  /** A member of a gang that restarts has succeeded. Other successes need no decision. */
+  | { type: 'succeed'; success: MemberSuccess }
+  /** The gang of a member will start again: a running member is asked to stop, one that has succeeded waits again. */
+  | { type: 'stop'; success: MemberSuccess | null }
+  /** All members of a gang have succeeded, this one with `success`. */
+  | { type: 'finish'; success: MemberSuccess }
   | { type: 'expire' }
   /** A claim has found a limit full, and the job does not wait for it. */
   | { type: 'skip' }
   | { type: 'retry' };
 
-/** Every field that the decision used. If one has changed since, the change is not written. */
-export interface Fence {
-  jobId: number;
-  status: Status;
-  attempt: number;
-  workerId: number | null;
-  cancelRequested: boolean;
-  counters: Counters;
-  /** The worker was last seen at this instant, and not since. */
-  workerSeenAt?: number;
-}
-
-/** The record of an attempt, to which the store adds start, end and worker. */
-export interface AttemptEnd {
-  outcome: AttemptOutcome;
-  exitCode: number | null;
-  signal: string | null;
-  error: string | null;
-  thrown?: Thrown | null;
-}
-
 export type Change =
-  /** Asks a running job to stop. */
-  | { kind: 'flag'; fence: Fence; keepChildren?: boolean }
+  /** Asks a running job to stop; with `gangStop`, so that its gang can start again. */
+  | { kind: 'flag'; fence: Fence; keepChildren?: boolean; gangStop?: boolean }
+  /** A member of a gang has succeeded. It is blocked until the others have, too, and keeps worker and start of its attempt. */
+  | { kind: 'hold'; fence: Fence; success: MemberSuccess }
   /**
    * The job waits again and the ended attempt is recorded. With `delayMs` 0 the job is pending and keeps its due
    * instant and so its place; else it is scheduled, due after the delay.
@@ -63,6 +54,8 @@ export type Change =
       reason: Reason | null;
       record: AttemptEnd | null;
       error: string | null;
+      /** For a member of a gang that is done. */
+      result?: unknown;
       /** For a waiting job. A running job has this from its `flag`. */
       keepChildren?: boolean;
     }
@@ -73,10 +66,11 @@ export type Change =
 
 /**
  * Decides what follows from `event`: a change, or `undefined` for none. Throws `illegal_transition` if the event is not
- * allowed. `random` is in [0, 1).
+ * allowed. `random` is in [0, 1). `gang` is needed for the end of an attempt of a member whose gang restarts: the budget is the gang's.
  */
-export function transition(job: Job, event: JobEvent, random: number): Change | undefined {
+export function transition(job: Job, event: JobEvent, random: number, gang?: GangRow): Change | undefined {
   const fence = fenceOf(job);
+  const around: Around = { random, spent: restarts(job) ? (gang?.failures ?? 0) : job.failures };
   switch (event.type) {
     case 'cancel':
       return cancel(job, fence, event.keepChildren ?? false);
@@ -84,6 +78,10 @@ export function transition(job: Job, event: JobEvent, random: number): Change | 
       if (job.status !== 'failed' && job.status !== 'cancelled' && job.status !== 'skipped')
         throw illegal(job, 'retry', retryHint(job));
       return { kind: 'reopen', fence, counters: { ...countersOf(job), failures: 0, losses: 0 } };
+    case 'succeed':
+    case 'stop':
+    case 'finish':
+      return memberChange(job, event, gang);
     case 'expire': {
       if (job.status !== 'pending' && job.status !== 'scheduled') return undefined;
       const error = 'not started within its start_timeout; add workers, raise priority or start_timeout';
@@ -104,15 +102,18 @@ export function transition(job: Job, event: JobEvent, random: number): Change | 
     }
     case 'lose':
       if (job.status !== 'running') throw illegal(job, 'lose');
-      // A prefetched job that had not started: only the claim is lost.
-      if (job.startedAt === null) {
-        return settle(job, { ...fence, workerSeenAt: event.workerSeenAt }, { type: 'returned' }, random);
-      }
-      return lose(job, { ...fence, workerSeenAt: event.workerSeenAt }, { ...event, random });
+      return lose(job, { ...fence, workerSeenAt: event.workerSeenAt }, { ...event, gang, around });
     case 'settle':
       if (job.status !== 'running') throw illegal(job, 'settle');
-      return settle(job, fence, event.outcome, random);
+      if (stopsWithGang(job, gang)) return stopped(job, fence, recordOf(event.outcome));
+      return settle(job, fence, event.outcome, around);
   }
+}
+
+interface Around {
+  random: number;
+  /** The part of the budget that is spent: by the job or, where it restarts as a whole, by its gang. */
+  spent: number;
 }
 
 function cancel(job: Job, fence: Fence, keepChildren: boolean): Change | undefined {
@@ -120,7 +121,7 @@ function cancel(job: Job, fence: Fence, keepChildren: boolean): Change | undefin
     case 'cancelled':
       return undefined;
     case 'running':
-      return job.cancelRequestedAt === null
+      return job.cancelRequestedAt === null || job.gangStop
         ? { kind: 'flag', fence, ...(keepChildren ? { keepChildren } : {}) }
         : undefined;
     case 'blocked':
@@ -144,21 +145,25 @@ function cancel(job: Job, fence: Fence, keepChildren: boolean): Change | undefin
 function lose(
   job: Job,
   fence: Fence,
-  { processEnded = false, random }: { processEnded?: boolean; random: number },
+  { processEnded = false, gang, around }: { processEnded?: boolean; gang: GangRow | undefined; around: Around },
 ): Change {
+  // A prefetched job that had not started: only the claim is lost.
+  if (job.startedAt === null && !job.gangStop) return settle(job, fence, { type: 'returned' }, around);
   const record: AttemptEnd = {
     outcome: 'lost',
     exitCode: null,
     signal: null,
     error: processEnded ? 'the process of the worker ended' : 'the worker vanished: no heartbeat within its lease',
   };
+  if (stopsWithGang(job, gang)) return stopped(job, fence, record);
   if (job.cancelRequestedAt !== null) return cancelled(job, fence, record);
   const counters = { ...countersOf(job), failures: job.failures + 1, losses: job.losses + 1 };
-  const delayMs = job.losses === 0 ? 0 : backoffMs(job.backoff, job.failures + 1, random);
-  return retryOrFail(job, fence, { counters, record, reason: 'lost', delayMs });
+  const delayMs = job.losses === 0 ? 0 : backoffOf(job, around);
+  return retryOrFail(job, fence, { counters, record, reason: 'lost', delayMs, spent: around.spent });
 }
 
-function settle(job: Job, fence: Fence, outcome: Exclude<Outcome, { type: 'succeeded' }>, random: number): Change {
+function settle(job: Job, fence: Fence, outcome: Exclude<Outcome, { type: 'succeeded' }>, around: Around): Change {
+  const { spent } = around;
   const record = recordOf(outcome);
   const counters = countersOf(job);
   if (job.cancelRequestedAt !== null || outcome.type === 'cancelled') return cancelled(job, fence, record);
@@ -176,21 +181,25 @@ function settle(job: Job, fence: Fence, outcome: Exclude<Outcome, { type: 'succe
       if (job.rerun === 'never') return fail(fence, counters, record, 'interrupted');
       if (counters.interruptions <= FREE_INTERRUPTIONS) return { kind: 'requeue', fence, counters, delayMs: 0, record };
       counters.failures += 1;
-      const delayMs = backoffMs(job.backoff, counters.failures, random);
-      return retryOrFail(job, fence, { counters, record, reason: 'interrupted', delayMs });
+      return retryOrFail(job, fence, {
+        counters,
+        record,
+        reason: 'interrupted',
+        delayMs: backoffOf(job, around),
+        spent,
+      });
     }
     case 'timed_out': {
       counters.failures += 1;
       if (!mayRetry(job, outcome)) return fail(fence, counters, record, 'timeout');
-      const delayMs = backoffMs(job.backoff, counters.failures, random);
-      return retryOrFail(job, fence, { counters, record, reason: 'timeout', delayMs });
+      return retryOrFail(job, fence, { counters, record, reason: 'timeout', delayMs: backoffOf(job, around), spent });
     }
     case 'failed': {
       counters.failures += 1;
       const reason = outcome.fatal ? 'fatal' : outcome.signal === null ? 'exit' : 'signal';
       if (outcome.fatal || !mayRetry(job, outcome)) return fail(fence, counters, record, reason);
-      const delayMs = outcome.retryAfterMs ?? backoffMs(job.backoff, counters.failures, random);
-      return retryOrFail(job, fence, { counters, record, reason, delayMs });
+      const delayMs = outcome.retryAfterMs ?? backoffOf(job, around);
+      return retryOrFail(job, fence, { counters, record, reason, delayMs, spent });
     }
   }
 }
@@ -200,10 +209,16 @@ interface Failure {
   record: AttemptEnd;
   reason: Reason;
   delayMs: number;
+  /** Of the budget, before this failure. */
+  spent: number;
 }
 
-function retryOrFail(job: Job, fence: Fence, { counters, record, reason, delayMs }: Failure): Change {
-  if (job.rerun === 'never' || counters.failures >= job.maxAttempts) return fail(fence, counters, record, reason);
+function backoffOf({ backoff }: Job, { spent, random }: Around): number {
+  return backoffMs(backoff, spent + 1, random);
+}
+
+function retryOrFail(job: Job, fence: Fence, { counters, record, reason, delayMs, spent }: Failure): Change {
+  if (job.rerun === 'never' || spent + 1 >= job.maxAttempts) return fail(fence, counters, record, reason);
   return { kind: 'requeue', fence, counters, delayMs, record };
 }
 
@@ -237,47 +252,6 @@ function mayRetry(job: Job, outcome: Extract<Outcome, { type: 'failed' | 'timed_
   }
   if (job.noRetryOn?.includes(exitCode)) return false;
   return job.retryOn === null || job.retryOn.includes(exitCode);
-}
-
-/** Returns the attempt's record for an outcome. It does not depend on what happens to the job. */
-export function recordOf(outcome: Outcome): AttemptEnd {
-  switch (outcome.type) {
-    case 'succeeded':
-      return { outcome: 'done', exitCode: outcome.exitCode, signal: null, error: null };
-    case 'failed':
-      return {
-        outcome: 'failed',
-        exitCode: outcome.exitCode,
-        signal: outcome.signal,
-        error: outcome.error,
-        ...(outcome.thrown === undefined ? {} : { thrown: outcome.thrown }),
-      };
-    case 'timed_out':
-      return { outcome: 'timeout', exitCode: outcome.exitCode, signal: outcome.signal, error: outcome.error };
-    case 'interrupted':
-      return { outcome: 'interrupted', exitCode: null, signal: null, error: outcome.error };
-    case 'snoozed':
-      return { outcome: 'snoozed', exitCode: null, signal: null, error: outcome.error ?? null };
-    case 'cancelled':
-      return { outcome: 'cancelled', exitCode: null, signal: null, error: outcome.error };
-    case 'returned':
-      return { outcome: 'returned', exitCode: null, signal: null, error: null };
-  }
-}
-
-export function fenceOf(job: Job): Fence {
-  return {
-    jobId: job.id,
-    status: job.status,
-    attempt: job.attempt,
-    workerId: job.status === 'running' ? job.workerId : null,
-    cancelRequested: job.cancelRequestedAt !== null,
-    counters: countersOf(job),
-  };
-}
-
-function countersOf(job: Job): Counters {
-  return { failures: job.failures, interruptions: job.interruptions, snoozes: job.snoozes, losses: job.losses };
 }
 
 function illegal(job: Job, what: string, hint = ''): WorkronError {

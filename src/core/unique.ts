@@ -14,6 +14,13 @@ export interface Unique {
   after?: number;
   /** A job that is replaced is due at the latest this long after it was first submitted. */
   maxWaitMs?: number;
+  /** The queues whose jobs it may replace, stop or follow; absent: all. Set for a caller that is restricted to queues. */
+  within?: readonly string[];
+}
+
+/** True if the job would replace, stop or follow the holder of its key, and may not, because that is in another queue. */
+export function isForeign(unique: Unique, holderQueue: string): boolean {
+  return unique.within !== undefined && replacesWaiting(unique) && !unique.within.includes(holderQueue);
 }
 
 /** When a job is due that replaces a waiting one, which was submitted at `createdAt` and keeps its id. */

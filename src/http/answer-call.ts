@@ -76,8 +76,9 @@ function callOf(
     bytes,
     stream: request.body instanceof Readable ? request.body : NO_CHUNKS,
     headers: request.headers,
+    isEncrypted: 'encrypted' in request.raw.socket || request.headers['x-forwarded-proto'] === 'https',
     principal: request.principal,
-    remoteAddress: request.ip ?? 'local socket',
+    remoteAddress: request.address,
     log,
     signal,
   };

@@ -2,10 +2,9 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { ROLE_SCOPES, SCOPES, type Scope } from '../api/route.ts';
 import { PAGE_PATH, routes } from '../api/routes.ts';
 import { WorkronError } from '../core/error.ts';
-import type { ValidToken } from '../core/token.ts';
+import { ROLE_SCOPES, SCOPES, type Scope, type ValidToken } from '../core/token.ts';
 import { derivedFromHash, derivedToken, isStoredToken, nameInDerived } from '../ops/token-text.ts';
 import type { Access } from '../scheduler/access/access.ts';
 import type { Sessions } from '../scheduler/access/sessions.ts';
@@ -23,6 +22,11 @@ export interface Principal {
   ownWorkersOnly: boolean;
   /** Who a session that it opens stands for, in the store; `null`: it cannot have one. */
   caller: string | null;
+}
+
+/** The name of the caller on what it submits; `null` on a server where everybody may do everything. */
+export function submitterOf({ id, name }: Pick<Principal, 'id' | 'name'>): string | null {
+  return id === EVERYBODY.id ? null : name;
 }
 
 /** The path of a link that logs in. The part behind # is not sent to servers. */
@@ -48,6 +52,8 @@ interface Known {
   token: string | null;
   /** The request came through a socket that only the user of the server can open. */
   isLocal: boolean;
+  /** The user whom a trusted proxy names in this request. */
+  user: () => Principal | undefined;
   access: Pick<Access, 'validToken' | 'validTokenByHash' | 'validTokenOf'> &
     Pick<Sessions, 'sessionCaller' | 'takeLink' | 'takeTicket'>;
 }
@@ -84,6 +90,9 @@ async function withoutHeader(request: Request, token: string, known: Known): Pro
     const caller = await known.access.takeTicket(ticket, requestLine(request), signal);
     return caller === undefined ? undefined : ofCaller(caller, token, known);
   }
+  // A browser sends the proxy's sign-in with every request, whichever page causes it.
+  const user = fromPage(headers) ? known.user() : undefined;
+  if (user !== undefined) return user;
   const session = fromPage(headers) ? sessionIn(headers, token) : undefined;
   const caller = session === undefined ? undefined : await known.access.sessionCaller(session, signal);
   return caller === undefined ? undefined : ofCaller(caller, token, known);

@@ -1,12 +1,14 @@
 /** Checks what a caller may do beyond what its token's existence says: scopes, queues, workers. */
 
-import type { Scope } from '../api/route.ts';
+import { outlineOf } from '../api/workflow/stored-wire.ts';
+import type { NewDefinition } from '../core/dag/definition.ts';
 import type { NewSteps } from '../core/dag/new-workflow.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
-import type { JobSpec } from '../core/job.ts';
+import type { JobSpec, NewJob } from '../core/job.ts';
 import { NOTIFY_QUEUE, type Notify } from '../core/notify.ts';
 import type { ScheduleEdit, Target } from '../core/schedule/schedule.ts';
-import type { Principal } from './authenticate.ts';
+import type { Scope } from '../core/token.ts';
+import { type Principal, submitterOf } from './authenticate.ts';
 import type { Call } from './handler.ts';
 
 /** Throws `forbidden` if the caller lacks the scope. */
@@ -21,6 +23,19 @@ export function authorizeJobs(principal: Principal, jobs: Iterable<Pick<JobSpec,
   for (const { queue, notify } of jobs) {
     authorizeQueue(principal, queue);
     authorizeNotify(principal, notify);
+  }
+}
+
+/**
+ * Checks new jobs, and writes on them who submits them. A caller that is restricted to queues cannot replace or stop jobs of
+ * others by a unique key.
+ */
+export function admitJobs(principal: Principal, jobs: readonly NewJob[]): void {
+  authorizeJobs(principal, jobs);
+  const submittedBy = submitterOf(principal);
+  for (const job of jobs) {
+    job.submittedBy = submittedBy;
+    if (principal.queues !== null && job.unique !== null) job.unique = { ...job.unique, within: principal.queues };
   }
 }
 
@@ -89,6 +104,26 @@ export async function authorizeSchedule(
     throw error;
   });
   if (schedule !== undefined) authorizeTarget(principal, schedule.target, schedule.notify);
+}
+
+/** Throws `forbidden` if the caller is restricted to queues and the stored workflow of this name runs jobs in others. */
+export async function authorizeDefinition(
+  { principal, scheduler, signal }: Pick<Call, 'principal' | 'scheduler' | 'signal'>,
+  name: string,
+): Promise<void> {
+  if (principal.queues === null) return;
+  const definition = await scheduler.definition(name, null, signal).catch((error: unknown) => {
+    if (isWorkronError(error, 'definition_not_found')) return undefined;
+    throw error;
+  });
+  if (definition !== undefined) authorizeFound(principal, definition);
+}
+
+/** The same for a stored workflow that was read. */
+export function authorizeFound(principal: Principal, definition: NewDefinition): void {
+  if (principal.queues === null) return;
+  const { steps, notify = [] } = outlineOf(definition);
+  authorizeSteps(principal, steps, notify);
 }
 
 export function authorizeEdit(principal: Principal, { target, job, notify }: ScheduleEdit): void {

@@ -4,13 +4,15 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { PAGE_PATH } from '../api/routes.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
 import { NEVER } from '../core/never.ts';
-import { authenticate } from './authenticate.ts';
+import { authenticate, type Principal } from './authenticate.ts';
 import { authorize } from './authorize.ts';
+import type { Context } from './context.ts';
 import { GuessLimit } from './guess-limit.ts';
 import { isForPage } from './page.ts';
 import { pathIn } from './path-in.ts';
 import { checkHost, checkOrigin, checkTarget, isNavigation } from './same-site.ts';
-import type { Context, ServerOptions } from './server.ts';
+import type { ServerOptions } from './server.ts';
+import { TrustedProxy } from './trusted-proxy.ts';
 
 /** Refuses requests of other sites, and those whose caller may not use the route. */
 export function addChecks(
@@ -19,8 +21,10 @@ export function addChecks(
   { closing, scheduler, token, local }: Context,
 ): void {
   const guesses = new GuessLimit(options.maxGuesses);
+  const proxy = new TrustedProxy(options.proxy ?? { peers: [], userHeader: null, roles: [] });
   app.addHook('onRequest', async (request, reply) => {
     request.startedAt = performance.now();
+    request.address = proxy.addressOf(request.raw, request.ip);
     reply.headers({
       'x-request-id': request.id,
       'cache-control': 'no-store',
@@ -42,16 +46,29 @@ export function addChecks(
     try {
       const asked = { headers, method, path: pathIn(request), ticket: takeTicket(request), signal: NEVER };
       const isLocal = local.connections.has(request.raw.socket);
-      request.principal = await authenticate(asked, { token, access: scheduler, isLocal });
+      request.principal =
+        options.identify === undefined
+          ? await authenticate(asked, {
+              token,
+              access: scheduler,
+              isLocal,
+              user: () => proxy.userOf(request.raw, request.ip),
+            })
+          : identified(options.identify(request.raw));
     } catch (error) {
       if (isWorkronError(error, 'unauthorized') && headers.authorization !== undefined)
-        guesses.count(request.ip, performance.now());
+        guesses.count(request.address, performance.now());
       throw error;
     }
     if (handler === undefined || handler.route.scope === null) return;
     const { scope, forHolder } = handler.route;
     if (!(forHolder && request.principal.ownWorkersOnly)) authorize(request.principal, scope);
   });
+}
+
+function identified(principal: Principal | undefined): Principal {
+  if (principal !== undefined) return principal;
+  throw new WorkronError('forbidden', 'You may not use Workron here');
 }
 
 /** Takes a ticket out of the query, which routes do not know. */

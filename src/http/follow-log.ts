@@ -16,7 +16,7 @@ export interface Position {
 }
 
 export type LogItem =
-  | { type: 'output'; attempt: number; offset: number; data: Uint8Array }
+  | { type: 'output'; attempt: number; offset: number; data: Uint8Array; receivedAt: number }
   /** `bytes` bytes before `offset` were not kept. */
   | { type: 'cut'; attempt: number; offset: number; bytes: number }
   /** Output of another attempt follows. */
@@ -33,10 +33,10 @@ export async function* readLog(scheduler: Scheduler, position: Position, signal:
     const slice = await scheduler.log({ id: position.id, attempt, from, maxBytes: SLICE_BYTES }, signal);
     attempt = slice.attempt;
     if (slice.pieces.length === 0) return;
-    for (const { offset, data } of slice.pieces) {
+    for (const { offset, data, receivedAt } of slice.pieces) {
       if (offset > from) yield { type: 'cut', attempt, offset, bytes: offset - from };
       const start = Math.max(offset, from);
-      yield { type: 'output', attempt, offset: start, data: data.subarray(start - offset) };
+      yield { type: 'output', attempt, offset: start, data: data.subarray(start - offset), receivedAt };
       from = offset + data.length;
     }
   }

@@ -2,6 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
+import type { Finding } from '../api/doctor.ts';
 import type { BodyOf, QueryOf, ReplyOf, Route } from '../api/route.ts';
 import type { Log } from '../ops/log.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
@@ -21,6 +22,8 @@ export interface Shared {
   polls: ConcurrencyLimit;
   /** Limits the event and log streams that are open at once. */
   streams: ConcurrencyLimit;
+  /** Examines the machine and the store. */
+  examine: () => Promise<Finding[]>;
   /** The API document. */
   document: () => Record<string, unknown>;
 }
@@ -35,6 +38,8 @@ export interface Call<Query = unknown, Body = unknown> extends Shared {
   /** The body as it arrives, for routes that ask for it. */
   stream: AsyncIterable<Uint8Array>;
   headers: IncomingHttpHeaders;
+  /** The caller reached this server, or the proxy in front of it, by https. */
+  isEncrypted: boolean;
   principal: Principal;
   remoteAddress: string;
   log: Log;

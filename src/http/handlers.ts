@@ -7,6 +7,7 @@ import { auditHandlers } from './handlers/audit.ts';
 import { capacityHandlers } from './handlers/capacity.ts';
 import { definitionHandlers } from './handlers/definitions.ts';
 import { jobHandlers } from './handlers/jobs.ts';
+import { notifyHandlers } from './handlers/notify.ts';
 import { outputHandlers } from './handlers/output.ts';
 import { overviewHandlers } from './handlers/overview.ts';
 import { queueHandlers } from './handlers/queues.ts';
@@ -34,6 +35,7 @@ const byName: Record<RouteName, RouteHandler> = {
   ...overviewHandlers,
   ...secretHandlers,
   ...tokenHandlers,
+  ...notifyHandlers,
   ...auditHandlers,
   ...sessionHandlers,
   ...systemHandlers,

@@ -2,29 +2,27 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import type { Log } from '../ops/log.ts';
 import { http } from '../ops/node-http.ts';
-import type { Scheduler } from '../scheduler/scheduler.ts';
+import { MountUsers, USER_HEADER } from './mount-users.ts';
 import type { Mounted, MountOptions } from './mounted.ts';
-import { createServer } from './server.ts';
+import { createServer, type MountableServer, type ServerOptions } from './server.ts';
 
-interface Mountable {
-  scheduler: Scheduler;
-  log: Log;
-  version: string;
-}
+type Mountable = Pick<ServerOptions, 'scheduler' | 'log' | 'version' | 'examine'>;
 
 const OUTSIDE = 'There is nothing at this address\n';
+const FAILED = 'The application could not say who you are\n';
 const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'] as const;
 
 export async function mountServer(
-  { scheduler, log, version }: Mountable,
-  { prefix = '' }: MountOptions = {},
+  mountable: Mountable,
+  { prefix = '', authorize }: MountOptions = {},
 ): Promise<Mounted> {
   const bases = new WeakMap<IncomingMessage, string>();
   const baseOf = (request: IncomingMessage) => bases.get(request) ?? prefix;
-  const options = { scheduler, token: null, allowedHosts: [], trusted: true, log, version, baseOf };
-  const server = await createServer(options).mount();
+  const users = authorize === undefined ? undefined : new MountUsers(authorize);
+  const options = { ...mountable, token: null, allowedHosts: [], trusted: true, baseOf };
+  const identify = users === undefined ? {} : { identify: (request: IncomingMessage) => users.of(request) };
+  const server = await createServer({ ...options, ...identify }).mount();
   /** The path below the prefix; `undefined` if it is not below it. */
   const below = (url: string): string | undefined => {
     if (prefix === '') return url;
@@ -42,7 +40,14 @@ export async function mountServer(
       if (url === undefined) return refuseOutside(response);
       whole.url = url;
       bases.set(whole, baseIn(originalUrl, whole.url));
-      server.handle(whole, response);
+      if (users === undefined) return server.handle(whole, response);
+      users.admit(request, whole).then(
+        () => server.handle(whole, response),
+        (error: unknown) => {
+          mountable.log.error({ error }, 'authorize of mount failed');
+          response.writeHead(500, { 'content-type': 'text/plain' }).end(FAILED);
+        },
+      );
     },
     async fetch(request) {
       const { pathname, search, host } = new URL(request.url);
@@ -54,22 +59,31 @@ export async function mountServer(
       const answer = await server.inject({
         method,
         url: path + search,
-        headers: { host, ...Object.fromEntries(request.headers) },
+        headers: {
+          host,
+          ...Object.fromEntries(request.headers),
+          ...(users !== undefined && { [USER_HEADER]: await users.keyFor(request) }),
+        },
         payloadAsStream: true,
         signal: request.signal,
         ...(body === undefined ? {} : { payload: body }),
       });
-      const headers = new Headers();
-      for (const [name, value] of Object.entries(answer.headers)) {
-        for (const each of Array.isArray(value) ? value : [value])
-          if (each !== undefined) headers.append(name, String(each));
-      }
-      const empty = request.method === 'HEAD' || answer.statusCode === 204 || answer.statusCode === 304;
-      const stream = empty ? null : (Readable.toWeb(answer.stream()) as ReadableStream<Uint8Array>);
-      return new Response(stream, { status: answer.statusCode, headers });
+      return responseOf(answer, request.method);
     },
     close: () => server.close(),
   };
+}
+
+type Answer = Pick<Awaited<ReturnType<MountableServer['inject']>>, 'headers' | 'statusCode' | 'stream'>;
+
+function responseOf({ headers: given, statusCode: status, stream }: Answer, method: string): Response {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(given)) {
+    for (const each of Array.isArray(value) ? value : [value])
+      if (each !== undefined) headers.append(name, String(each));
+  }
+  const empty = method === 'HEAD' || status === 204 || status === 304;
+  return new Response(empty ? null : (Readable.toWeb(stream()) as ReadableStream<Uint8Array>), { status, headers });
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

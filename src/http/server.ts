@@ -4,28 +4,27 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Finding } from '../api/doctor.ts';
 import { PROBLEM_TYPE, problemFrom } from '../api/problem.ts';
 import { PAGE_PATH, routes } from '../api/routes.ts';
 import { WorkronError } from '../core/error.ts';
 import type { Log } from '../ops/log.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
-import { AnswerBudget } from './answer-budget.ts';
 import { answerCall } from './answer-call.ts';
-import { auditHook, isAudited } from './audit.ts';
+import { auditHooks, isAudited } from './audit.ts';
 import { configured, linkPath, type Principal } from './authenticate.ts';
 import { addChecks } from './checks.ts';
-import { ConcurrencyLimit } from './concurrency-limit.ts';
+import { type Context, contextOf } from './context.ts';
 import { serveDocs } from './docs.ts';
-import { EventHub } from './event-hub.ts';
-import type { RouteHandler, Shared } from './handler.ts';
+import type { RouteHandler } from './handler.ts';
 import { HANDLERS } from './handlers.ts';
-import { apiDocument } from './openapi.ts';
 import { Page, servePage } from './page.ts';
-import { pathIn } from './path-in.ts';
+import { matches, pathIn } from './path-in.ts';
 import { errorHeaders, publicError } from './problem-reply.ts';
 import { assertSafeBind } from './safe-bind.ts';
-import { SocketServer } from './socket-server.ts';
-import { urlHost } from './url-host.ts';
+import type { ServerCertificate } from './server-certificate.ts';
+import type { ProxyOptions } from './trusted-proxy.ts';
+import { urlOf } from './url-of.ts';
 
 export interface ServerOptions {
   scheduler: Scheduler;
@@ -33,10 +32,18 @@ export interface ServerOptions {
   token: string | null;
   /** The application in front authenticates callers: the Host is not checked. */
   trusted?: boolean;
+  /** Proxies whose headers are believed. */
+  proxy?: ProxyOptions;
+  /** The application in front says who calls: `undefined` refuses. Without it, a mounted server lets everybody do everything. */
+  identify?: (request: IncomingMessage) => Principal | undefined;
   /** Host names that are accepted without a token, and whose pages may call the server. */
   allowedHosts: readonly string[];
+  /** The server speaks https only. */
+  certificate?: ServerCertificate | null;
   log: Log;
   version: string;
+  /** Examines the machine and the store, for `GET /doctor`. */
+  examine: () => Promise<Finding[]>;
   /** Returns epoch milliseconds, to resolve times such as "two hours ago". */
   now?: () => number;
   /** The number of wrong tokens that an address may send at once. */
@@ -58,7 +65,7 @@ interface HttpServer {
   listen(address: { host: string; port: number }): Promise<ListeningServer>;
 }
 
-interface MountableServer {
+export interface MountableServer {
   handle(request: IncomingMessage, response: ServerResponse): void;
   inject: FastifyInstance['inject'];
   close(): Promise<void>;
@@ -80,12 +87,18 @@ const MAX_CONNECTIONS = 10_000;
 /** For the link that is printed when the server has started. */
 const FIRST_LINK_MS = 3_600_000;
 const DEFAULT_BODY_BYTES = 1024 * 1024;
+const TIMEOUTS = { keepAliveTimeout: 72_000, requestTimeout: 300_000 };
+const HEADERS_TIMEOUT = { headersTimeout: 20_000 };
 /** The time that requests in flight get after `close`. */
 const CLOSE_MS = 5_000;
 
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal;
+    /** Where the request comes from. */
+    address: string;
+    /** The entry of the audit; `null` if there is none. */
+    auditId: number | null;
     startedAt: number;
   }
   interface FastifyContextConfig {
@@ -95,25 +108,11 @@ declare module 'fastify' {
   }
 }
 
-export type Context = Shared & { closing: AbortSignal; local: SocketServer; answers: AnswerBudget };
-
 export function createServer(options: ServerOptions): HttpServer {
   const { scheduler, token, log } = options;
   const closing = new AbortController();
-  const context: Context = {
-    scheduler,
-    version: options.version,
-    token,
-    now: options.now ?? Date.now,
-    events: new EventHub(scheduler),
-    polls: new ConcurrencyLimit(options.maxPolls ?? 5_000),
-    streams: new ConcurrencyLimit(options.maxStreams ?? 1_000),
-    document: memo(() => apiDocument(HANDLERS, options.version)),
-    closing: closing.signal,
-    answers: new AnswerBudget(),
-    local: new SocketServer(),
-  };
-  const app = createApp(log);
+  const context = contextOf(options, closing.signal);
+  const app = createApp(log, options.certificate ?? null);
   addChecks(app, options, context);
   addRequestLog(app, scheduler, log);
   if (options.baseOf !== undefined) addLocationPrefix(app, options.baseOf);
@@ -153,12 +152,13 @@ export function createServer(options: ServerOptions): HttpServer {
         linkPath(
           await scheduler.createLink(configured(token as string).caller as string, FIRST_LINK_MS, closing.signal),
         );
-      return { url: `http://${urlHost(host)}:${bound.port}`, port: bound.port, listenOn, loginPath, close };
+      const url = urlOf(options.certificate, host, bound.port);
+      return { url, port: bound.port, listenOn, loginPath, close };
     },
   };
 }
 
-function createApp(log: Log): FastifyInstance {
+function createApp(log: Log, certificate: ServerCertificate | null): FastifyInstance {
   const send = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) =>
     sendProblem(thrown, request, reply, log);
   const app = fastify({
@@ -166,9 +166,9 @@ function createApp(log: Log): FastifyInstance {
     bodyLimit: DEFAULT_BODY_BYTES,
     exposeHeadRoutes: false,
     return503OnClosing: false,
-    keepAliveTimeout: 72_000,
-    requestTimeout: 300_000,
-    http: { headersTimeout: 20_000 },
+    ...TIMEOUTS,
+    http: HEADERS_TIMEOUT,
+    ...(certificate === null ? {} : { serverFactory: certificate.factory({ ...TIMEOUTS, ...HEADERS_TIMEOUT }) }),
     genReqId: (raw) => requestIdFrom(raw.headers['x-request-id']),
     routerOptions: { maxParamLength: 1_024, ignoreTrailingSlash: true },
     frameworkErrors: (error, request, reply) => void send(error, request, reply),
@@ -177,6 +177,8 @@ function createApp(log: Log): FastifyInstance {
   });
   app.decorateRequest('principal');
   app.decorateRequest('startedAt', 0);
+  app.decorateRequest('address', '');
+  app.decorateRequest('auditId', null);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.setErrorHandler(send);
@@ -235,7 +237,7 @@ function addRoute(app: FastifyInstance, handler: RouteHandler, context: Context,
     config: { handler },
     bodyLimit: handler.bodyLimit ?? DEFAULT_BODY_BYTES,
     exposeHeadRoute: method === 'GET' && !handler.long,
-    ...(isAudited(handler.route) ? { onSend: auditHook(handler.route, context.scheduler, log) } : {}),
+    ...(isAudited(handler.route) ? auditHooks(handler.route, context.scheduler, log) : {}),
     handler: (request, reply) => answerCall(handler, request, reply, context, log),
   });
 }
@@ -270,21 +272,4 @@ function unknownAddress(request: FastifyRequest, reply: FastifyReply): WorkronEr
   const allowed = [...new Set(known)].join(', ');
   reply.header('allow', allowed);
   return new WorkronError('method_not_allowed', `${path} takes ${allowed}, not ${request.method}`);
-}
-
-function matches(pattern: string, path: string): boolean {
-  const parts = pattern.split('/');
-  const given = path.replace(/\/$/, '').split('/');
-  return (
-    parts.length === given.length &&
-    parts.every((part, i) => (part.startsWith(':') ? given[i] !== '' : part === given[i]))
-  );
-}
-
-function memo<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }

@@ -26,13 +26,13 @@ function cookieIn(headers: IncomingHttpHeaders, token: string): string | undefin
 }
 
 /** The `set-cookie` that opens a session. */
-export function sessionCookie(token: string, value: string, headers: IncomingHttpHeaders): string {
-  return cookie(token, value, SESSION_LIFE_MS / 1_000, headers);
+export function sessionCookie(token: string, value: string, isEncrypted: boolean): string {
+  return cookie(token, value, SESSION_LIFE_MS / 1_000, isEncrypted);
 }
 
 /** The `set-cookie` that deletes the session's. */
-export function noSessionCookie(token: string, headers: IncomingHttpHeaders): string {
-  return cookie(token, '', 0, headers);
+export function noSessionCookie(token: string, isEncrypted: boolean): string {
+  return cookie(token, '', 0, isEncrypted);
 }
 
 /** Browsers share cookies between the ports of a machine, so the name depends on the token. */
@@ -40,7 +40,7 @@ function cookieName(token: string): string {
   return `workron_${createHmac('sha256', token).update('workron session name').digest('base64url').slice(0, 8)}`;
 }
 
-function cookie(token: string, value: string, maxAge: number, headers: IncomingHttpHeaders): string {
-  const secure = headers['x-forwarded-proto'] === 'https' ? '; Secure' : '';
+function cookie(token: string, value: string, maxAge: number, isEncrypted: boolean): string {
+  const secure = isEncrypted ? '; Secure' : '';
   return `${cookieName(token)}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`;
 }

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Health, Readiness } from '../api/health.ts';
 import { PROBLEM_TYPE, problemFrom } from '../api/problem.ts';
@@ -10,7 +10,8 @@ import { routes } from '../api/routes.ts';
 import { WorkronError } from '../core/error.ts';
 import { http } from '../ops/node-http.ts';
 import { errorHeaders } from './problem-reply.ts';
-import { urlHost } from './url-host.ts';
+import type { ServerCertificate } from './server-certificate.ts';
+import { urlOf } from './url-of.ts';
 
 interface WaitingServerOptions {
   host: string;
@@ -19,6 +20,7 @@ interface WaitingServerOptions {
   health: Pick<Health, 'instance_id' | 'version' | 'driver'>;
   /** Why there is no database yet. */
   problem: () => string;
+  certificate: ServerCertificate | null;
 }
 
 interface WaitingServer {
@@ -32,9 +34,10 @@ export async function startWaitingServer({
   port,
   health,
   problem,
+  certificate,
 }: WaitingServerOptions): Promise<WaitingServer> {
   const startedAt = performance.now();
-  const server = http.createServer((request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
     const path = (request.url ?? '/').split('?', 1)[0];
     if (path === routes.readHealth.path) {
       const uptime = Math.floor((performance.now() - startedAt) / 1_000);
@@ -45,12 +48,13 @@ export async function startWaitingServer({
     }
     const error = new WorkronError('store_unavailable', problem(), { retryAfterMs: 1_000 });
     send(response, 503, problemFrom(error, randomUUID()), { ...errorHeaders(error), 'content-type': PROBLEM_TYPE });
-  });
+  };
+  const server = certificate?.createServer({}, answer) ?? http.createServer(answer);
   server.listen(port, host);
   await once(server, 'listening');
   const bound = server.address() as AddressInfo;
   return {
-    url: `http://${urlHost(host)}:${bound.port}`,
+    url: urlOf(certificate, host, bound.port),
     port: bound.port,
     async close() {
       server.close();

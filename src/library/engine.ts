@@ -22,6 +22,8 @@ export interface Submitted {
 interface EngineSubmitOptions {
   /** The idempotency key, and a fingerprint of the requests. */
   idempotency?: { key: string; fingerprint: string };
+  /** Who submits. */
+  actor?: string;
 }
 
 export interface Completion {
@@ -40,7 +42,11 @@ export interface Engine {
     signal: AbortSignal | undefined,
   ): Promise<Submitted[]>;
   /** Submits inside a transaction of the application; `bad_request` if the backend does not support it. */
-  enlist(requests: readonly Request[], run: RunStatement, signal: AbortSignal): Promise<Submitted[]>;
+  enlist(
+    requests: readonly Request[],
+    run: RunStatement,
+    options: Pick<EngineSubmitOptions, 'actor'> & { signal: AbortSignal },
+  ): Promise<Submitted[]>;
   /** Ends an attempt as done inside a transaction of the application. */
   complete(success: Completion, run: RunStatement): Promise<void>;
   /** Returns the job once it has ended, or as it is after `timeoutMs` or earlier. */

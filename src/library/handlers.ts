@@ -7,6 +7,7 @@ import { Context, type JobContext } from './context.ts';
 import { runIsolated } from './isolated.ts';
 import type { RunnableJob } from './job.ts';
 import { aroundRun } from './middleware.ts';
+import { checkOptions } from './option-errors.ts';
 import { type Checked, InvalidInput } from './schema.ts';
 import type { Submitter } from './submitter.ts';
 
@@ -14,13 +15,14 @@ import type { Submitter } from './submitter.ts';
 const MAX_HAND_BACKS = 5;
 const FIRST_HAND_BACK_MS = 5_000;
 
-/** Handlers by name. Two jobs with the same name are refused. */
+/** Handlers by name. Two jobs with the same name, and options that are not valid, are refused. */
 export function handlersOf(jobs: readonly RunnableJob[], submitter: Submitter): Handlers {
   const handlers: Record<string, Handler> = {};
   for (const job of jobs) {
     if (Object.hasOwn(handlers, job.name)) {
       throw new WorkronError('bad_request', `jobs: expected unique names, got ${job.name} twice`);
     }
+    checkOptions(job);
     handlers[job.name] = handlerOf(job, submitter);
   }
   return handlers;

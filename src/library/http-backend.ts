@@ -1,6 +1,8 @@
 /** A backend on a Workron server behind HTTP. */
 
 import { Client, type SubmitOptions } from '../api/client.ts';
+import { fetchTransport } from '../api/fetch-transport.ts';
+import type { Transport } from '../api/http-client.ts';
 import type { SubmittedJob } from '../api/job.ts';
 import type { JobSubmissionInput } from '../api/job-submission.ts';
 import type { Schedule } from '../api/schedule.ts';
@@ -8,7 +10,9 @@ import { isWorkronError, WorkronError } from '../core/error.ts';
 import { NEVER } from '../core/never.ts';
 import { version } from '../node/version.ts';
 import { Batcher } from '../ops/batcher.ts';
+import { explainCertificate } from '../ops/certificate-error.ts';
 import type { Log } from '../ops/log.ts';
+import { nodeTransport } from '../ops/node-http.ts';
 import { httpSource } from '../worker/http-source.ts';
 import type { Backend } from './backend.ts';
 import type { Engine } from './engine.ts';
@@ -19,25 +23,41 @@ const MAX_BATCH = 60;
 /** The client encodes or decodes one request while the server handles the other. */
 const REQUESTS_AT_ONCE = 2;
 const MAX_PAGE_SIZE = 200;
+const NO_ACTOR = 'actor: over HTTP the token says who submits';
 const NO_MOUNT = 'mount() needs a local store; the remote server already serves the API';
 
 interface HttpBackendOptions {
   url: string;
   token: string | null;
+  /** The only authorities whose certificates are trusted, in PEM; `null`: the public ones. */
+  ca: string | null;
   log: Log;
 }
 
 /** Sends nothing to the server until something is submitted or started. */
-export function openHttpBackend({ url, token, log }: HttpBackendOptions): Backend {
+export function openHttpBackend({ url, token, ca, log }: HttpBackendOptions): Backend {
   return {
-    engine: httpEngine(new Client({ url, token })),
-    source: () => httpSource({ urls: [url], token, log, version }),
+    engine: httpEngine(httpClient({ url, token, ca })),
+    source: () => httpSource({ urls: [url], token, ca, log, version }),
     runDuties: () => Promise.resolve(),
     stuck: () => [],
     mount: () => Promise.reject(new WorkronError('bad_request', NO_MOUNT)),
     drain: () => undefined,
     close: () => Promise.resolve(),
   };
+}
+
+/** Uses `fetch`, unless it needs authorities of its own, which `fetch` cannot be given. */
+export function httpClient({ url, token, ca }: Omit<HttpBackendOptions, 'log'>): Client {
+  return new Client({ url, token, transport: ca === null ? explainedFetch : nodeTransport({ ca }) });
+}
+
+async function explainedFetch(...request: Parameters<Transport>): ReturnType<Transport> {
+  try {
+    return await fetchTransport(...request);
+  } catch (error) {
+    throw explainCertificate(error);
+  }
 }
 
 /** Calls to a server. */
@@ -49,7 +69,8 @@ export function httpEngine(client: Client): Engine {
     return sharing ? singles.add(job, NEVER) : client.submit(job, options);
   }
   return {
-    async submit(requests, { idempotency }, signal) {
+    async submit(requests, { idempotency, actor }, signal) {
+      if (actor !== undefined) throw new WorkronError('bad_request', NO_ACTOR);
       const jobs = requests.map(
         ({ template, input }): JobSubmissionInput => (input === undefined ? template : { ...template, input }),
       );

@@ -6,6 +6,7 @@ import { openStore, type StoreSettings } from '../node/open-store.ts';
 import { runtimeProblem } from '../node/runtime.ts';
 import { version } from '../node/version.ts';
 import { webhooksTo } from '../node/worker.ts';
+import { AUTHORITY_EXPECTED, isAuthority } from '../ops/authority.ts';
 import { KeyRing } from '../ops/key-ring.ts';
 import { createLog, type Log, silentLog } from '../ops/log.ts';
 import type { LogLevel } from '../ops/log-level.ts';
@@ -26,6 +27,11 @@ import { Workron } from './workron.ts';
 export interface OpenOptions {
   /** HTTP: the server's token. Not needed for a server on this machine that this user started without one. */
   token?: string;
+  /**
+   * HTTP: the certificates, in PEM format, of the only authorities that are trusted for a server at `https://…`. Default: the public
+   * ones.
+   */
+  ca?: string;
   /** Workron's own log: a level for JSON lines on stderr, a logger of the application, or `silent`. Default: `warn`. */
   log?: LogLevel | 'silent' | Log;
   /** PostgreSQL: the schema that holds the tables. Default: `workron`. */
@@ -84,6 +90,11 @@ export interface OpenOptions {
    * that name a secret fail. Refused over HTTP: there the server has the keys.
    */
   secretsKey?: string;
+  /**
+   * Who acts through this object: the name is on the jobs that it submits, and its cancels, retries and changes of schedules are
+   * in the audit. Refused over HTTP: there the token says who it is.
+   */
+  actor?: string;
   /** The URL of this installation's dashboard, for links in notifications. */
   publicUrl?: string;
   /** Private addresses that this process may send webhooks to: `10.0.0.0/8`, `127.0.0.1`, or `all`. Default: none. */
@@ -91,7 +102,7 @@ export interface OpenOptions {
 }
 
 /**
- * Opens `postgres://…`, `./workron.db` (SQLite), `memory:`, a Workron server at `http://…`, or a store object, which is
+ * Opens `postgres://…`, `./workron.db` (SQLite), `memory:`, a Workron server at `https://…`, or a store object, which is
  * closed with the Workron. Resolves once the store is open and its tables are up to date.
  */
 export async function open(url: string | Store, options: OpenOptions = {}): Promise<Workron> {
@@ -119,21 +130,23 @@ async function openBackend(url: string | Store, options: OpenOptions, log: Log):
     refuseServerOptions(options);
     const { openHttpBackend } = await import('./http-backend.ts');
     const { findLocalServer } = await import('../ops/local-server.ts');
-    return openHttpBackend({ url, token: options.token ?? findLocalServer(url)?.token ?? null, log });
+    const token = options.token ?? findLocalServer(url)?.token ?? null;
+    return openHttpBackend({ url, token, ca: authorityOf(options.ca), log });
   }
   if (typeof url !== 'string' && !isStore(url)) {
     throw new WorkronError('bad_request', `open: expected ${PLACES}, or a store object`);
   }
-  const { storeBackend } = await import('./store-backend.ts');
+  const { actorFrom, storeBackend } = await import('./store-backend.ts');
+  const actor = actorFrom(options.actor);
   const settings = nodeSettings(options);
   const secretKeys = options.secretsKey === undefined ? null : keysFrom(options.secretsKey);
   const { notify = [], notifySecret = null, publicUrl = null } = options;
   const context = notifyContext({ notify: notifyToWire(notify), notifySecret, publicUrl });
-  const store =
-    typeof url === 'string'
-      ? await openStore(storeSettings(url, options), { log, migrate: options.migrate ?? true })
-      : url;
-  return storeBackend(await openNode({ store, settings, log, notify: context, secretKeys }));
+  const node = { settings, log, notify: context, secretKeys };
+  if (typeof url !== 'string') return storeBackend(await openNode({ ...node, store: url }), actor);
+  const place = storeSettings(url, options);
+  const store = await openStore(place, { log, migrate: options.migrate ?? true });
+  return storeBackend(await openNode({ ...node, store, place }), actor);
 }
 
 export function storeSettings(
@@ -160,6 +173,12 @@ function keysFrom(text: string): KeyRing {
   } catch (error) {
     throw new WorkronError('bad_request', `secretsKey: ${(error as Error).message}`);
   }
+}
+
+function authorityOf(ca: string | undefined): string | null {
+  if (ca === undefined) return null;
+  if (isAuthority(ca)) return ca;
+  throw new WorkronError('bad_request', `ca: ${AUTHORITY_EXPECTED}`);
 }
 
 function webhooksOf(allowPrivate: readonly string[]): Handler {

@@ -2,7 +2,9 @@
 
 import type { JobSubmissionInput } from '../api/job-submission.ts';
 import type { Condition } from '../core/dag/conditions.ts';
+import { WorkronError } from '../core/error.ts';
 import type { Backoff, JobSpec } from '../core/job.ts';
+import { didYouMean } from '../core/suggest.ts';
 import type { Unique } from '../core/unique.ts';
 import { type Notify, notifyToWire } from './notify.ts';
 import type { Transaction } from './transaction.ts';
@@ -52,7 +54,7 @@ export interface JobOptions {
   resources?: Readonly<Record<string, number>>;
   /** The job starts only if fewer than `max` jobs with the key run, over all workers together. */
   limits?: readonly KeyLimit[];
-  /** So many attempts with the key start in a while, over all workers together. */
+  /** At most `limit` attempts with the key start in any time of `per`, over all workers together. */
   rates?: readonly KeyRate[];
   /** What happens at a full limit: the job waits, or ends as skipped. Default: `queue`. */
   onLimit?: JobSpec['onLimit'];
@@ -86,6 +88,8 @@ export interface SubmitOptions extends JobOptions {
   };
   /** A repeated submission with the same key and content returns the first job and submits nothing. */
   idempotencyKey?: string;
+  /** Who submits it: `submitted_by` of the job. Default: `actor` of `open`. Refused over HTTP: there the token says who it is. */
+  actor?: string;
   /** A transaction of the application. The job exists once it commits, and never if it rolls back. */
   tx?: Transaction;
   signal?: AbortSignal;
@@ -104,9 +108,9 @@ export function templateOf(
   const template: Record<string, unknown> = { ...work };
   for (const given of options) {
     for (const [property, value] of Object.entries(given)) {
-      const field = FIELDS[property as keyof SubmitOptions];
-      // Unknown options keep their name, so that the schema refuses them with a suggestion.
-      if (field !== null && value !== undefined) template[field ?? property] = encode(property, value);
+      const field = FIELDS[property as keyof SubmitOptions] as string | null | undefined;
+      if (field === undefined) throw unknownOption(property);
+      if (field !== null && value !== undefined) template[field] = encode(property, value);
     }
     // `delay` and `runAt` replace each other.
     if (given.delay !== undefined && given.runAt === undefined) delete template['run_at'];
@@ -161,9 +165,18 @@ const FIELDS: Readonly<Record<keyof SubmitOptions, string | null>> = {
   dependsOn: 'depends_on',
   unique: 'unique',
   idempotencyKey: null,
+  actor: null,
   tx: null,
   signal: null,
 };
+
+function unknownOption(property: string): WorkronError {
+  const known = Object.keys(FIELDS);
+  return new WorkronError(
+    'bad_request',
+    `${property}: unknown option; ${didYouMean(property, known) ?? `known are ${known.join(', ')}`}`,
+  );
+}
 
 function encode(property: string, value: unknown): unknown {
   switch (property) {

@@ -1,6 +1,7 @@
 /** Calls to a scheduler in this process. */
 
 import { decode } from '../api/decode.ts';
+import { label } from '../api/fields.ts';
 import { JobSubmission } from '../api/job-submission.ts';
 import { attemptToWire, jobDetailToWire, jobToWire, newJobFrom } from '../api/job-wire.ts';
 import { WorkronError } from '../core/error.ts';
@@ -17,7 +18,7 @@ import { schedulerSchedules } from './scheduler-schedules.ts';
 export function schedulerEngine(
   scheduler: Scheduler,
   transactional: Transactional | null,
-  notify: NotifyContext,
+  { notify, actor: own }: { notify: NotifyContext; actor: string | null },
 ): Engine {
   const inTransaction = (): Transactional => {
     if (transactional !== null) return transactional;
@@ -28,12 +29,12 @@ export function schedulerEngine(
   };
   const newJob = jobMaker();
   return {
-    async submit(requests, options, signal = NEVER) {
-      const { items } = await scheduler.submit(requests.map(newJob), options, signal);
+    async submit(requests, { actor = own, ...options }, signal = NEVER) {
+      const { items } = await scheduler.submit(by(actor, requests.map(newJob)), options, signal);
       return items.map(({ job, deduplicated }) => ({ id: String(job.id), deduplicated }));
     },
-    async enlist(requests, run, signal) {
-      const jobs = requests.map((request) => addInstallationTargets(newJob(request), notify));
+    async enlist(requests, run, { actor = own, signal }) {
+      const jobs = by(actor, requests.map(newJob)).map((job) => addInstallationTargets(job, notify));
       const enlisted = await inTransaction().enlist(run, jobs, signal);
       return enlisted.map(({ id, deduplicated }) => ({ id: String(id), deduplicated }));
     },
@@ -47,6 +48,14 @@ export function schedulerEngine(
     retry: async (id, signal) => jobToWire(await scheduler.retry(storeId(id), signal)),
     schedules: schedulerSchedules(scheduler),
   };
+}
+
+/** Names who submits the jobs, which were made for this call. */
+function by(actor: string | null, jobs: NewJob[]): NewJob[] {
+  if (actor === null) return jobs;
+  decode(label(128), actor, '/actor');
+  for (const job of jobs) job.submittedBy = actor;
+  return jobs;
 }
 
 /** Checks each template once: most submissions share theirs. */

@@ -9,6 +9,7 @@ import type { Duration } from './options.ts';
 
 /** Over HTTP these are settings of the server. */
 const SERVER_ONLY = [
+  'actor',
   'notify',
   'secretsKey',
   'reapEvery',

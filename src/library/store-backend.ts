@@ -1,10 +1,13 @@
 /** A backend on a store of this process. */
 
+import { decode } from '../api/decode.ts';
+import { label } from '../api/fields.ts';
 import type { Clock } from '../core/clock.ts';
 import type { WorkronNode } from '../node/node.ts';
 import { Wake } from '../ops/wake.ts';
 import { ticker } from '../scheduler/duties/ticker.ts';
 import type { Store } from '../store/store.ts';
+import { audited } from './audited.ts';
 import type { Backend } from './backend.ts';
 import { Completions } from './completions.ts';
 import { PendingWaits, stopped } from './pending-waits.ts';
@@ -17,12 +20,18 @@ export interface StoreBackend extends Backend {
   tickSchedules(signal: AbortSignal): Promise<void>;
 }
 
+/** The name of an actor; `bad_request` if it is malformed. */
+export function actorFrom(given: string | undefined): string | null {
+  return given === undefined ? null : decode(label(128), given, '/actor');
+}
+
 /** Closing the backend closes the node. */
-export function storeBackend(node: WorkronNode): StoreBackend {
+export function storeBackend(node: WorkronNode, actor: string | null = null): StoreBackend {
   const { store, scheduler, context } = node;
   const closing = new AbortController();
   const completions = new Completions(store, context.telemetry);
-  const engine = schedulerEngine(scheduler, store.transactional, context.notify);
+  const plain = schedulerEngine(scheduler, store.transactional, { notify: context.notify, actor });
+  const engine = actor === null ? plain : audited(plain, scheduler, actor);
   const waits = new PendingWaits(engine, closing.signal);
   const adoptLater = () => {
     if (store.exclusive) void adoptSoon(store, context.clock, closing.signal);
@@ -38,8 +47,8 @@ export function storeBackend(node: WorkronNode): StoreBackend {
     engine: {
       ...engine,
       wait: (id, timeoutMs, signal) => waits.wait(id, timeoutMs, signal),
-      async enlist(requests, run, signal) {
-        const enlisted = await engine.enlist(requests, run, signal);
+      async enlist(requests, run, options) {
+        const enlisted = await engine.enlist(requests, run, options);
         adoptLater();
         return enlisted;
       },

@@ -9,6 +9,7 @@ import { Handle } from './handle.ts';
 import type { JobType } from './job.ts';
 import { toJson } from './json.ts';
 import { aroundSubmit, type Middleware } from './middleware.ts';
+import { withOptionNames } from './option-errors.ts';
 import { type JobTemplate, type SubmitOptions, templateOf, withInput } from './options.ts';
 import { type AnySchedule, declarationOf, ScheduleHandle } from './schedule.ts';
 import { runnerOf, type Transaction } from './transaction.ts';
@@ -65,7 +66,7 @@ export class Submitter {
   async schedule(name: string, definition: AnySchedule): Promise<ScheduleHandle> {
     const { job, input } = definition;
     const declaration = declarationOf(definition, job === undefined ? undefined : await checkInput(job, input));
-    await this.#engine.schedules.put(name, declaration, NEVER);
+    await withOptionNames(this.#engine.schedules.put(name, declaration, NEVER));
     return this.scheduleHandle(name);
   }
 
@@ -91,20 +92,25 @@ export class Submitter {
   async #enlist(
     requests: readonly Request[],
     tx: Transaction,
-    { idempotencyKey, signal = NEVER }: SubmitOptions,
+    { idempotencyKey, actor, signal = NEVER }: SubmitOptions,
   ): Promise<Handle[]> {
     if (idempotencyKey !== undefined) {
       throw new WorkronError('bad_request', 'idempotencyKey: not supported with tx; use unique instead');
     }
-    const enlisted = await this.#engine.enlist(requests, runnerOf(tx), signal);
+    const enlisted = await withOptionNames(
+      this.#engine.enlist(requests, runnerOf(tx), { ...(actor !== undefined && { actor }), signal }),
+    );
     return enlisted.map((one) => this.handle(one));
   }
 
   async #send(requests: readonly Request[], options: SubmitOptions = {}): Promise<Handle[]> {
-    const { idempotencyKey: key, signal } = options;
-    const idempotency = key === undefined ? {} : { idempotency: { key, fingerprint: fingerprint(requests) } };
+    const { idempotencyKey: key, actor, signal } = options;
+    const how = {
+      ...(key !== undefined && { idempotency: { key, fingerprint: fingerprint(requests) } }),
+      ...(actor !== undefined && { actor }),
+    };
     if (options.tx !== undefined) return await this.#enlist(requests, options.tx, options);
-    const submitted = await this.#engine.submit(requests, idempotency, signal);
+    const submitted = await withOptionNames(this.#engine.submit(requests, how, signal));
     return submitted.map((one) => this.handle(one));
   }
 }

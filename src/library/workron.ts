@@ -8,6 +8,7 @@ import type { Mounted, MountOptions } from '../http/mounted.ts';
 import { createWorker, drainWorker } from '../node/worker.ts';
 import { isError } from '../ops/is-error.ts';
 import type { Log } from '../ops/log.ts';
+import { DEFAULT_ISOLATION } from '../worker/command/isolation.ts';
 import type { Handler } from '../worker/run/handler-executor.ts';
 import type { Worker } from '../worker/worker.ts';
 import type { Backend } from './backend.ts';
@@ -243,7 +244,7 @@ export class Workron implements AsyncDisposable {
       commands,
       tags,
       resources,
-      pidNamespace,
+      isolation: { ...DEFAULT_ISOLATION, pidNamespace },
       staysDrained: true,
       handlers,
       webhooks: this.#webhooks,

@@ -10,6 +10,7 @@ import type { Clock } from '../core/clock.ts';
 import { NEVER } from '../core/never.ts';
 import type { SecretKeys } from '../core/secret.ts';
 import type { Mounted, MountOptions } from '../http/mounted.ts';
+import type { ServerCertificate } from '../http/server-certificate.ts';
 import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
 import { Metrics } from '../ops/metrics.ts';
@@ -20,9 +21,11 @@ import { reclaimFromPreviousRun } from '../scheduler/duties/reaper.ts';
 import type { NotifyContext } from '../scheduler/notify/targets.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { Store } from '../store/store.ts';
+import type { Isolation } from '../worker/command/isolation.ts';
 import type { JobSource } from '../worker/job-source.ts';
 import { newInstanceId } from './instance-id.ts';
 import { localSource } from './local-source.ts';
+import { openMeters } from './meters.ts';
 import { version } from './version.ts';
 
 /** The settings of a scheduler and its duties. The server and the library have the same ones. */
@@ -59,8 +62,10 @@ interface NodeOptions {
   /** Seal and open secrets. */
   secretKeys?: SecretKeys | null;
   clock?: Clock;
+  /** Where the store is, for `GET /doctor`. Without it, only the machine is examined. */
+  place?: Pick<Settings, 'store' | 'dbSchema'>;
   /** Ends commands that a previous run left behind, before their jobs are reclaimed. */
-  sweepOrphans?: boolean;
+  sweepOrphans?: Pick<Isolation, 'user'>;
 }
 
 /** Workers that have been offline for a day are forgotten. */
@@ -69,6 +74,7 @@ const FORGET_WORKERS_AFTER_MS = 86_400_000;
 /** Resolves once jobs that a previous run held are reclaimed. The node has no role yet. */
 export async function openNode(options: NodeOptions): Promise<WorkronNode> {
   const { store, settings, log, notify, clock = systemClock } = options;
+  let meters: Disposable | null = null;
   try {
     const { leaseMs, heartbeatMs } = settings;
     const instanceId = newInstanceId();
@@ -76,15 +82,17 @@ export async function openNode(options: NodeOptions): Promise<WorkronNode> {
     const shared = { store, clock, random: Math.random, log, metrics, instanceId, leaseMs, heartbeatMs };
     const { secretKeys = null } = options;
     const parts = createScheduler({ ...shared, secretKeys, ...(notify === undefined ? {} : { notify }) });
+    meters = await openMeters(parts.context, version);
     if (store.exclusive) {
       if (options.sweepOrphans) {
         const { sweepOrphans } = await import('../worker/launcher/sweep.ts');
-        await sweepOrphans(log);
+        await sweepOrphans(log, options.sweepOrphans.user);
       }
       await reclaimFromPreviousRun(parts.context, NEVER);
     }
-    return new WorkronNode({ store, settings, log, metrics, parts });
+    return new WorkronNode({ store, settings, log, metrics, meters, parts, place: options.place });
   } catch (error) {
+    meters?.[Symbol.dispose]();
     await store[Symbol.asyncDispose]();
     throw error;
   }
@@ -92,8 +100,16 @@ export async function openNode(options: NodeOptions): Promise<WorkronNode> {
 
 interface NodeParts extends Pick<NodeOptions, 'store' | 'settings' | 'log'> {
   metrics: Metrics;
+  /** Stops the export of gauges; `null` if there is none. */
+  meters: Disposable | null;
   parts: SchedulerParts;
+  place: NodeOptions['place'];
 }
+
+type ListenSettings = Pick<
+  Settings,
+  'host' | 'port' | 'token' | 'allowedHosts' | 'trustProxy' | 'userHeader' | 'roleMap'
+> & { certificate: ServerCertificate | null };
 
 export class WorkronNode implements AsyncDisposable {
   readonly store: Store;
@@ -102,21 +118,25 @@ export class WorkronNode implements AsyncDisposable {
   readonly metrics: Metrics;
   /** The address of this process's API; `null` if it has none. */
   url: string | null = null;
+  readonly #meters: Disposable | null;
   readonly #parts: SchedulerParts;
   readonly #settings: NodeSettings;
   readonly #log: Log;
+  readonly #place: NodeOptions['place'];
   readonly #servers: { close(): Promise<void> }[] = [];
   readonly #background = new AbortController();
   readonly #loops: Promise<unknown>[] = [];
 
-  constructor({ store, settings, log, metrics, parts }: NodeParts) {
+  constructor({ store, settings, log, metrics, meters, parts, place }: NodeParts) {
     this.store = store;
     this.scheduler = parts.scheduler;
     this.context = parts.context;
     this.metrics = metrics;
+    this.#meters = meters;
     this.#parts = parts;
     this.#settings = settings;
     this.#log = log;
+    this.#place = place;
     this.#loops.push(runStatistics(parts, this.#background.signal));
   }
 
@@ -125,9 +145,15 @@ export class WorkronNode implements AsyncDisposable {
   }
 
   /** Serves the API on a host and port. */
-  async listen({ host, port, token, allowedHosts }: Pick<Settings, 'host' | 'port' | 'token' | 'allowedHosts'>) {
+  async listen({ host, port, token, allowedHosts, certificate, ...front }: ListenSettings) {
     const { createServer } = await import('../http/server.ts');
-    const server = createServer({ scheduler: this.scheduler, token, allowedHosts, log: this.#log, version });
+    const server = createServer({
+      ...this.#served(),
+      token,
+      allowedHosts,
+      certificate,
+      proxy: { peers: front.trustProxy, userHeader: front.userHeader, roles: front.roleMap },
+    });
     const api = await server.listen({ host, port });
     this.#servers.push(api);
     this.url = api.url;
@@ -137,9 +163,15 @@ export class WorkronNode implements AsyncDisposable {
   /** The API for an HTTP server of the application. */
   async mount(options: MountOptions): Promise<Mounted> {
     const { mountServer } = await import('../http/mount.ts');
-    const mounted = await mountServer({ scheduler: this.scheduler, log: this.#log, version }, options);
+    const mounted = await mountServer(this.#served(), options);
     this.#servers.push(mounted);
     return mounted;
+  }
+
+  #served() {
+    const place = this.#place;
+    const examine = async () => await (await import('./doctor/doctor.ts')).examine(place?.store, place?.dbSchema);
+    return { scheduler: this.scheduler, log: this.#log, version, examine };
   }
 
   /** Jobs for a worker of this process. */
@@ -180,7 +212,7 @@ export class WorkronNode implements AsyncDisposable {
    * 2. The API closes: it stays reachable while the worker drains, and finishes the requests it has.
    * 3. Background loops end: duties hand over to another instance, the instance leaves the list.
    * 4. `lastCalls`, which may still read jobs.
-   * 5. The scheduler writes the last statistics.
+   * 5. OpenTelemetry reads no more gauges. The scheduler writes the last statistics.
    * 6. The store closes.
    *
    * The last two steps happen even if an earlier one fails.
@@ -188,6 +220,7 @@ export class WorkronNode implements AsyncDisposable {
   async close(lastCalls: () => Promise<void> = async () => undefined): Promise<void> {
     await using _store = this.store;
     await using _scheduler = this.scheduler;
+    using _meters = this.#meters;
     await Promise.all(this.#servers.map((server) => server.close()));
     this.#background.abort();
     await Promise.allSettled(this.#loops);

@@ -4,7 +4,7 @@ import { WEBHOOK_HANDLER } from '../core/notify.ts';
 import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
-import type { Settings } from '../ops/settings/settings.ts';
+import type { Isolation } from '../worker/command/isolation.ts';
 import type { JobSource, WorkerProfile } from '../worker/job-source.ts';
 import type { Handler, Handlers } from '../worker/run/handler-executor.ts';
 import { listOf } from '../worker/webhook/private-address.ts';
@@ -14,7 +14,8 @@ import { newInstanceId } from './instance-id.ts';
 import { machineResources } from './machine.ts';
 import { version } from './version.ts';
 
-interface NodeWorkerOptions extends Omit<WorkerProfile, 'name' | 'handlers'>, Pick<Settings, 'pidNamespace'> {
+interface NodeWorkerOptions extends Omit<WorkerProfile, 'name' | 'handlers'> {
+  isolation: Isolation;
   /** True if the process goes on after a drain; then the worker can be asked to take jobs again. */
   staysDrained: boolean;
   source: JobSource;
@@ -28,7 +29,7 @@ interface NodeWorkerOptions extends Omit<WorkerProfile, 'name' | 'handlers'>, Pi
 }
 
 export function createWorker(options: NodeWorkerOptions): Worker {
-  const { source, log, name, webhooks, metrics, pidNamespace, staysDrained, ...profile } = options;
+  const { source, log, name, webhooks, metrics, isolation, staysDrained, ...profile } = options;
   const resources = { ...machineResources(), ...profile.resources };
   const handlers = { [WEBHOOK_HANDLER]: webhooks, ...options.handlers };
   const worker = new Worker({
@@ -38,7 +39,7 @@ export function createWorker(options: NodeWorkerOptions): Worker {
     random: Math.random,
     log,
     handlers,
-    pidNamespace,
+    isolation,
     staysDrained,
   });
   if (metrics !== undefined) metrics.stuckSlots = () => worker.stuckSlots;

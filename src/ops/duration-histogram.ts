@@ -28,8 +28,10 @@ export class DurationHistogram<Label extends string> {
   readonly type = 'histogram';
   readonly name: string;
   readonly help: string;
+  readonly bounds: readonly number[];
+  /** Called with each duration; unset unless somebody else wants them too. */
+  recorder: ((seconds: number, labels: Readonly<Record<string, string>>) => void) | undefined;
   readonly #labelNames: readonly Label[];
-  readonly #bounds: readonly number[];
   readonly #series = new Map<string, Series<Label>>();
   /** A cache: most durations go to the same series as the one before. */
   #last: Series<Label> | undefined;
@@ -38,7 +40,7 @@ export class DurationHistogram<Label extends string> {
     this.name = name;
     this.help = help;
     this.#labelNames = labelNames;
-    this.#bounds = bounds;
+    this.bounds = bounds;
     // Without labels there is one series from the start.
     if (labelNames.length === 0) this.#seriesOf({} as Record<Label, string>);
   }
@@ -46,9 +48,10 @@ export class DurationHistogram<Label extends string> {
   observe(labels: Readonly<Record<Label, string>>, seconds: number): void {
     const series = this.#seriesOf(labels);
     let place = 0;
-    while (place < this.#bounds.length && seconds > (this.#bounds[place] as number)) place += 1;
+    while (place < this.bounds.length && seconds > (this.bounds[place] as number)) place += 1;
     series.counts[place] = (series.counts[place] ?? 0) + 1;
     series.sum += seconds;
+    this.recorder?.(seconds, labels);
   }
 
   /** Called by prom-client at every scrape. */
@@ -69,7 +72,7 @@ export class DurationHistogram<Label extends string> {
       count += here;
       return {
         metricName: `${this.name}_bucket`,
-        labels: { le: this.#bounds[place] ?? '+Inf', ...labels },
+        labels: { le: this.bounds[place] ?? '+Inf', ...labels },
         value: count,
       };
     });
@@ -86,7 +89,7 @@ export class DurationHistogram<Label extends string> {
     const key = JSON.stringify(this.#labelNames.map((name) => labels[name]));
     let series = this.#series.get(key);
     if (series === undefined) {
-      series = { labels: { ...labels }, counts: Array.from({ length: this.#bounds.length + 1 }, () => 0), sum: 0 };
+      series = { labels: { ...labels }, counts: Array.from({ length: this.bounds.length + 1 }, () => 0), sum: 0 };
       this.#series.set(key, series);
     }
     this.#last = series;

@@ -11,6 +11,8 @@ export interface LocalServer {
   token: string;
   /** The path of its socket; `null` if it has none. */
   socket: string | null;
+  /** What it speaks on its port: `http:` or `https:`. */
+  protocol: string;
 }
 
 const LOOPBACK = /^(127(\.\d+){3}|localhost|\[::1\])$/;
@@ -21,22 +23,27 @@ const MAX_SOCKET_PATH = 100;
 /** Finds the running server of this user at a loopback address; `null` if there is none, or it has no folder. */
 export function findLocalServer(url: string): LocalServer | null {
   const { protocol, hostname, port } = new URL(url);
-  if (protocol !== 'http:' || !LOOPBACK.test(hostname)) return null;
-  for (const folder of foldersOf(Number(port === '' ? 80 : port))) {
+  if (!LOOPBACK.test(hostname)) return null;
+  for (const folder of foldersOf(Number(port || (protocol === 'https:' ? 443 : 80)))) {
     if (!isOwn(folder)) continue;
     const [token, pid] = [read(folder, 'token'), Number(read(folder, 'pid'))];
     // A port whose server has ended may be another user's by now.
     if (token === null || !isRunning(pid)) continue;
-    return { token, socket: socketIn(folder) };
+    return { token, socket: socketIn(folder), protocol: read(folder, 'protocol') ?? protocol };
   }
   return null;
+}
+
+/** The address of the server at `url` for a browser: also if `url` has the wrong protocol for a server of this user. */
+export function browserUrl(url: string): string {
+  return url.replace(/^https?:/i, findLocalServer(url)?.protocol ?? '$&');
 }
 
 /** The folder of a server of this user, by its port. */
 export class LocalFolder {
   readonly path: string;
 
-  /** Makes the folder. Throws if it belongs to somebody else, or cannot be made. */
+  /** Makes the folder. Throws if it belongs to another user, or cannot be made. */
   constructor(port: number) {
     const errors: string[] = [];
     for (const path of foldersOf(port)) {
@@ -64,8 +71,8 @@ export class LocalFolder {
     return Buffer.byteLength(path) <= MAX_SOCKET_PATH && process.platform !== 'win32' ? path : null;
   }
 
-  publish(token: string): void {
-    for (const [name, text] of Object.entries({ token, pid: String(process.pid) })) {
+  publish(token: string, protocol: string): void {
+    for (const [name, text] of Object.entries({ token, protocol, pid: String(process.pid) })) {
       const path = join(this.path, name);
       rmSync(path, { force: true });
       writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
@@ -87,7 +94,7 @@ function foldersOf(port: number): string[] {
   return [join(state, 'workron', String(port)), join(temporary, String(port))];
 }
 
-/** Whether nobody else can change what is in the folder. Links are not followed. */
+/** Whether no other user can change the folder's contents. Links are not followed. */
 function isOwn(folder: string): boolean {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   if (stat === undefined || !stat.isDirectory()) return false;

@@ -11,12 +11,32 @@ import { DurationHistogram } from './duration-histogram.ts';
  * push gateway and OpenTelemetry.
  */
 const Counter: typeof Client.Counter = counter;
-type Counter<Label extends string = string> = Client.Counter<Label>;
 
 const Gauge: typeof Client.Gauge = gauge;
 type Gauge<Label extends string = string> = Client.Gauge<Label>;
 
 const Registry: typeof Client.Registry = registry;
+
+/** Called with each value as it is counted or observed. */
+type Recorder = (value: number, labels: Readonly<Record<string, string | number>>) => void;
+
+export class EventCounter<Label extends string> extends Counter<Label> {
+  readonly name: string;
+  readonly help: string;
+  /** Unset unless somebody else wants the events too. */
+  recorder: Recorder | undefined;
+
+  constructor({ name, help, labelNames }: { name: string; help: string; labelNames: Label[] }) {
+    super({ name, help, labelNames, registers: [] });
+    this.name = name;
+    this.help = help;
+  }
+
+  add(labels: Readonly<Record<Label, string | number>>, by = 1): void {
+    this.inc(labels, by);
+    this.recorder?.(by, labels);
+  }
+}
 
 export type LifecycleEvent =
   | 'submitted'
@@ -31,6 +51,7 @@ export type LifecycleEvent =
   | 'interrupted'
   | 'snoozed'
   | 'returned'
+  | 'stopped'
   | 'expired'
   | 'lease_lost';
 
@@ -102,11 +123,13 @@ export class Metrics {
   }
 
   count(event: LifecycleEvent, queue: string, by = 1): void {
-    if (by > 0) this.jobs.inc({ event, queue }, by);
+    if (by > 0) this.jobs.add({ event, queue }, by);
   }
 
-  #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {
-    return new Counter({ name, help, labelNames, registers: [this.registry] });
+  #counter<Label extends string>(name: string, help: string, labelNames: Label[]): EventCounter<Label> {
+    const counter = new EventCounter({ name, help, labelNames });
+    this.registry.registerMetric(counter);
+    return counter;
   }
 
   #gauge<Label extends string>(name: string, help: string, labelNames: Label[]): Gauge<Label> {

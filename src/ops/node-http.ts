@@ -6,6 +6,7 @@
 import type { Agent, IncomingMessage } from 'node:http';
 import type * as Https from 'node:https';
 import { pipeline, Readable } from 'node:stream';
+import { explainCertificate } from './certificate-error.ts';
 
 export const http = process.getBuiltinModule('node:http');
 
@@ -26,20 +27,25 @@ interface TransportOptions {
   silenceMs?: number;
   /** The path of the server's socket, in place of the host and port of the address. */
   socketPath?: string;
+  /** The only authorities whose certificates are trusted, in PEM; the public ones unless given. */
+  ca?: string | null;
   /** Connections to keep open; those of the whole process unless given. */
   agents?: KeptConnections;
 }
 
 /** Returns the transport of an HTTP client. It rejects if no reply arrives. */
-export function nodeTransport({ silenceMs, agents, socketPath }: TransportOptions = {}) {
+export function nodeTransport({ silenceMs, agents, socketPath, ca = null }: TransportOptions = {}) {
   return async (address: string, { body, signal, ...request }: NodeRequest) => {
     const url = new URL(address);
+    // TLS is for the port; the socket is protected by its folder.
+    if (socketPath !== undefined) url.protocol = 'http:';
     const length = isWhole(body) ? { 'content-length': String(Buffer.byteLength(body)) } : {};
     const options = {
       method: request.method,
       headers: { ...request.headers, ...length },
       ...(signal === undefined ? {} : { signal }),
       ...(socketPath === undefined ? {} : { socketPath }),
+      ...(ca === null ? {} : { ca }),
       ...(agents === undefined ? {} : { agent: agents.of(url.protocol) }),
     };
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -47,7 +53,7 @@ export function nodeTransport({ silenceMs, agents, socketPath }: TransportOption
       if (silenceMs !== undefined) {
         sent.setTimeout(silenceMs, () => sent.destroy(new Error(`nothing received for ${silenceMs / 1_000} s`)));
       }
-      sent.on('error', reject);
+      sent.on('error', (error) => reject(explainCertificate(error)));
       if (body === undefined || isWhole(body)) sent.end(body);
       // An error of the body breaks the request off, and so becomes its error.
       else pipeline(Readable.from(body), sent, () => undefined);

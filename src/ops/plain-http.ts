@@ -4,5 +4,5 @@ const LOOPBACK = /^(127(\.\d{1,3}){3}|localhost|\[::1\])$/;
 export function whyExposed(url: string, token: string | null): string | null {
   const { protocol, hostname } = new URL(url);
   if (token === null || protocol !== 'http:' || LOOPBACK.test(hostname)) return null;
-  return `the token goes to ${hostname} unencrypted; use https, by a proxy in front of the server`;
+  return `the token goes to ${hostname} unencrypted; use https, by tls-cert and tls-key or by a proxy in front`;
 }

@@ -56,10 +56,11 @@ export function clusterOf({ store, instanceId }: SchedulerContext): Cluster {
         store.duties(signal),
         store.now(signal),
       ]);
-      // The process that answers is here now. Where it owns the store, it renews its row rarely.
-      const seen = instances.map((one) =>
-        one.id === instanceId ? { ...one, seenAt: Math.max(one.seenAt, now), state: 'online' as const } : one,
-      );
+      // The process that answers is here now. Where it owns the store, it renews its row rarely, and no other can be here.
+      const seen = instances.map((one) => {
+        if (one.id === instanceId) return { ...one, seenAt: Math.max(one.seenAt, now), state: 'online' as const };
+        return store.exclusive ? { ...one, state: 'offline' as const } : one;
+      });
       return { instances: seen, duties };
     },
   };

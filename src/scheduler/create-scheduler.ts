@@ -20,6 +20,7 @@ import { IdleClaims } from './leases/idle-claims.ts';
 import { SharedPolling } from './leases/shared-polling.ts';
 import { workerCallsOf } from './leases/worker-calls.ts';
 import { NO_TARGETS, type NotifyContext } from './notify/targets.ts';
+import { notifyTestsOf } from './notify/test-messages.ts';
 import type { Readiness, Scheduler } from './scheduler.ts';
 import { schedulesOf } from './schedules/schedules.ts';
 import { scrape } from './scrape.ts';
@@ -79,13 +80,14 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
     ...accessOf(context),
     ...sessionsOf(context),
     ...secretsOf(context),
+    ...notifyTestsOf(context),
     ...workerCallsOf(context, { leaseMs, stopped: draining.signal }),
     subscribe: (listener) => store.subscribe(listener),
     health: () => ({ instanceId, uptimeMs: clock.monotonicMs() - startedAt, stuck: rounds.stuck() }),
     ready: async (signal) =>
       draining.signal.aborted ? { ready: false, problems: ['shutting down'] } : await readiness({ store, log }, signal),
     metrics: (signal) => scrape(context, signal),
-    countRequest: (route, status) => metrics.httpRequests.inc({ route, status }),
+    countRequest: (route, status) => metrics.httpRequests.add({ route, status }),
     drain: () => draining.abort(),
     async [Symbol.asyncDispose]() {
       draining.abort();

@@ -66,6 +66,9 @@ export class JobLog {
         );
         return;
       }
+      case 'hold':
+        if (this.isVerbose) this.#log.debug(subject(after), 'member succeeded; its gang goes on');
+        return;
       case 'flag':
         if (this.isVerbose) this.#log.debug({ ...subject(after), worker_id: after.workerId }, 'job asked to stop');
         return;

@@ -6,6 +6,7 @@ import type { Sessions } from './access/sessions.ts';
 import type { Cluster } from './cluster.ts';
 import type { Jobs } from './jobs/jobs.ts';
 import type { WorkerCalls } from './leases/worker-calls.ts';
+import type { NotifyTests } from './notify/test-messages.ts';
 import type { Schedules } from './schedules/schedules.ts';
 import type { Secrets } from './secrets/secrets.ts';
 import type { Definitions } from './workflows/definitions.ts';
@@ -33,6 +34,7 @@ export interface Scheduler
     Access,
     Sessions,
     Secrets,
+    NotifyTests,
     WorkerCalls,
     AsyncDisposable {
   readonly instanceId: string;

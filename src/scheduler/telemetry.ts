@@ -25,6 +25,7 @@ const EVENT_OF_OUTCOME = {
   snoozed: 'snoozed',
   cancelled: 'cancelled',
   returned: 'returned',
+  stopped: 'stopped',
 } as const satisfies Record<string, LifecycleEvent>;
 
 interface TelemetryOptions {
@@ -85,7 +86,7 @@ export class Telemetry {
     ticks: readonly { latenessMs: number | null }[],
     counts: Readonly<Partial<Record<TickVerdict, number>>>,
   ): void {
-    for (const [verdict, count] of Object.entries(counts)) this.metrics.ticks.inc({ verdict }, count);
+    for (const [verdict, count] of Object.entries(counts)) this.metrics.ticks.add({ verdict }, count);
     for (const { latenessMs } of ticks) if (latenessMs !== null) this.metrics.lateness.observe({}, latenessMs / 1_000);
   }
 
@@ -129,7 +130,8 @@ export class Telemetry {
   changed(before: Job, after: Job, change: Change): void {
     const { queue } = before;
     if (change.kind === 'requeue') {
-      const event = EVENT_OF_OUTCOME[change.record.outcome];
+      // A member that has succeeded runs again with its gang: it is not done.
+      const event = EVENT_OF_OUTCOME[change.record.outcome === 'done' ? 'stopped' : change.record.outcome];
       this.metrics.count(event, queue);
       // Counted when the attempt ended, which is not when the next one is due.
       const endedAt = change.delayMs > 0 ? after.dueAt - Math.round(change.delayMs) : this.#now();

@@ -40,7 +40,11 @@ export interface AccessStore {
   /** Deletes what has expired, and sessions that were not used within `idleMs`. Returns their number. */
   pruneSessions(idleMs: number, signal: AbortSignal): Promise<number>;
 
-  addAudit(entry: NewAuditEntry, signal: AbortSignal): Promise<void>;
+  /** Returns the id of the entry. */
+  addAudit(entry: NewAuditEntry, signal: AbortSignal): Promise<number>;
+
+  /** Writes the result of an entry that has none. */
+  endAudit(id: number, status: number, signal: AbortSignal): Promise<void>;
 
   /** Returns entries that match, newest first: those with an id below `before`, all if that is `null`. */
   audit(
@@ -48,6 +52,9 @@ export interface AccessStore {
     page: { before: number | null; limit: number },
     signal: AbortSignal,
   ): Promise<AuditEntry[]>;
+
+  /** Returns the entries with one of these paths, newest first. */
+  auditOf(paths: readonly string[], limit: number, signal: AbortSignal): Promise<AuditEntry[]>;
 
   /** Deletes up to `limit` entries older than `keepMs`, and returns their number. */
   pruneAudit(keepMs: number, limit: number, signal: AbortSignal): Promise<number>;

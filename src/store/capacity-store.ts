@@ -14,11 +14,17 @@ export interface CapacityStore {
   /** Returns every key of which an attempt started within its window, that is closed, or that a job waits for, by name. */
   rates(signal: AbortSignal): Promise<RateState[]>;
 
-  /** Lets no job with this rate start for so long. A time for which the key is closed already is not made shorter. */
+  /** Lets no job with this rate start for this time. If the key is closed for longer already, it stays so. */
   closeRate(key: string, ms: number, signal: AbortSignal): Promise<RateState>;
 
   /** Returns what is in use of these meters, in order. A claim may change it at any moment. */
   meterUse(names: readonly string[], signal: AbortSignal): Promise<MeterUse[]>;
+
+  /**
+   * Returns how many of the jobs that wait for a meter come before this one, at most `atMost`. Jobs that no claim has met yet are
+   * not counted.
+   */
+  countAheadAt(meter: string, jobId: number, atMost: number, signal: AbortSignal): Promise<number>;
 
   /** Returns up to `limit` jobs that a claim has found at a full limit and that do not wait for it (`onLimit: 'skip'`). */
   findSkippable(limit: number, signal: AbortSignal): Promise<Job[]>;

@@ -1,6 +1,7 @@
 /** The bits of `live.flags`, the same in both SQL stores. Functions in migrations spell them as numbers. */
 
-import type { JobSpec } from '../core/job.ts';
+import { needsAll } from '../core/gang.ts';
+import type { JobSpec, TerminalStatus } from '../core/job.ts';
 import { type Notify, watchOf } from '../core/notify.ts';
 
 export const FLAG = {
@@ -26,6 +27,12 @@ export const FLAG = {
   hasNoStartTimeout: 2048,
   /** The job has limits: the end of an attempt lets others start. */
   hasLimits: 4096,
+  /** The job is a member of a gang: it is done only when all members have succeeded. */
+  member: 8192,
+  /** The job was asked to stop with its gang, which will start again. */
+  gangStop: 16_384,
+  /** A notification is wanted if the job is cancelled. */
+  notifiesCancel: 32_768,
 } as const;
 
 /** The end of a job with one of these changes rows of other jobs. Without, its end is one statement. */
@@ -40,13 +47,22 @@ export function isStep(flags: number): boolean {
   return (flags & FLAG.inWorkflow) !== 0 && (flags & FLAG.item) === 0;
 }
 
-/** The bits that follow from a job's notification targets and limits. */
-export function specFlags({ notify, limits }: Pick<JobSpec, 'notify' | 'limits'>): number {
-  return watchFlags(notify) | (limits.length > 0 ? FLAG.hasLimits : 0);
+/** The bits that follow from a job's notification targets, limits and gang. */
+export function specFlags({ notify, limits, gang }: Pick<JobSpec, 'notify' | 'limits' | 'gang'>): number {
+  return watchFlags(notify) | (limits.length > 0 ? FLAG.hasLimits : 0) | (needsAll({ gang }) ? FLAG.member : 0);
 }
 
 function watchFlags(notify: readonly Notify[]): number {
   if (notify.length === 0) return 0;
-  const { failures, successes } = watchOf(notify);
-  return (failures ? FLAG.notifiesFailure : 0) | (successes ? FLAG.notifiesSuccess : 0);
+  const { failures, successes, cancels } = watchOf(notify);
+  return (
+    (failures ? FLAG.notifiesFailure : 0) | (successes ? FLAG.notifiesSuccess : 0) | (cancels ? FLAG.notifiesCancel : 0)
+  );
+}
+
+/** The bit that asks for a notice of this end; 0 if none does. */
+export function noticeFlag(status: TerminalStatus): number {
+  return { done: FLAG.notifiesSuccess, failed: FLAG.notifiesFailure, cancelled: FLAG.notifiesCancel, skipped: 0 }[
+    status
+  ];
 }

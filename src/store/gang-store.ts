@@ -1,18 +1,27 @@
-/** Places of gangs. */
+/** Gangs and the places of their members. */
 
-import type { Place } from '../core/gang.ts';
+import type { DroppedPlaces, GangRow, Place } from '../core/gang.ts';
 
 export interface GangStore {
   /**
-   * Gives places to gangs whose members all wait (`placeGangs` in core), each gang as a whole. Returns the number of places. A claim of the
-   * worker of a place accepts it if its offer has room, holds that room from then on, and starts the member once all
-   * places of the gang are accepted.
+   * Gives places to gangs whose members all wait (`placeGangs` in core), each gang as a whole, and begins their next term. Returns the
+   * number of places. A claim of the worker of a place accepts it if its offer has room, holds that room from then on, and starts the
+   * member once all places of the gang are accepted.
    */
   placeGangs(signal: AbortSignal): Promise<number>;
 
   /** Returns the places of all gangs, by gang and rank. */
   places(signal: AbortSignal): Promise<Place[]>;
 
-  /** Deletes the places of gangs. Members that wait are given places again. */
-  dropPlaces(gangIds: readonly string[], signal: AbortSignal): Promise<void>;
+  /** Returns the gangs with these ids that were ever given places, by id. */
+  gangs(ids: readonly string[], signal: AbortSignal): Promise<GangRow[]>;
+
+  /**
+   * Marks the term of a gang as stopping; `failed` adds a failure to the gang. Members that have not started do not start in this term.
+   * Returns false, and changes nothing, if it is another term or is stopping already.
+   */
+  stopGang(id: string, stop: { term: number; failed: boolean }, signal: AbortSignal): Promise<boolean>;
+
+  /** Deletes the places of gangs that are still in these terms. Members that wait are given places again. */
+  dropPlaces(dropped: readonly DroppedPlaces[], signal: AbortSignal): Promise<void>;
 }

@@ -68,7 +68,7 @@ export class Changes implements Required<Announcement> {
     this.reordered = true;
   }
 
-  /** Records that new jobs are claimable. The caller names their lanes to whoever keeps the order of claims. */
+  /** Records that new jobs are claimable. The caller passes their lanes to the part that keeps the order of claims. */
   insertedWork(): void {
     this.work = true;
   }

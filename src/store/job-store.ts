@@ -76,6 +76,12 @@ export interface JobStore {
    * there is no such job, or if it does not wait.
    */
   edit(jobId: number, edit: JobEdit, signal: AbortSignal): Promise<Job | undefined>;
+
+  /**
+   * Deletes ended jobs with all their rows, and returns the ids of those that it deleted, in no order. Jobs stay that have not ended,
+   * are steps or members of gangs, have an unfinished job that depends on them, or whose notifications are not written yet.
+   */
+  deleteJobs(jobIds: readonly number[], signal: AbortSignal): Promise<number[]>;
 }
 
 /** How long an idempotency key is kept. */

@@ -16,6 +16,12 @@ export function keyHeld(key: string, holder: number | undefined): WorkronError {
   return new WorkronError('unique_conflict', `The unique key ${JSON.stringify(key)} is held by ${by}`, details);
 }
 
+/** The caller may not change the job that holds the key. */
+export function keyHeldElsewhere(key: string, holder: number, queue: string): WorkronError {
+  const detail = `The unique key ${JSON.stringify(key)} is held by job ${holder} of the queue ${queue}, which you may not use`;
+  return new WorkronError('unique_conflict', detail, { jobId: holder });
+}
+
 /** The unique key of a job to be retried is held by another job. */
 export function keyHeldByOther(jobId: number, key: string, holder: number): WorkronError {
   return new WorkronError(

@@ -43,6 +43,7 @@ const STORED_AS = {
   continueOnFailure: 'continue_on_failure',
   notify: 'notify',
   tick: 'tick',
+  submittedBy: 'submitted_by',
 } as const satisfies Partial<Record<keyof JobSpec, string>>;
 
 const PROPERTIES = Object.entries(STORED_AS) as [keyof typeof STORED_AS, string][];
@@ -100,7 +101,8 @@ export function sameButInput(a: JobSpec, b: JobSpec): boolean {
     a.gang === b.gang &&
     a.continueOnFailure === b.continueOnFailure &&
     a.notify === b.notify &&
-    a.tick === b.tick
+    a.tick === b.tick &&
+    a.submittedBy === b.submittedBy
   );
 }
 
@@ -165,6 +167,7 @@ export function claimedJob(columns: SpecColumns, { id, attempt, failures, dueAt,
     continueOnFailure: DEFAULT_SPEC.continueOnFailure,
     notify: SHARED.list,
     tick: DEFAULT_SPEC.tick,
+    submittedBy: DEFAULT_SPEC.submittedBy,
     id,
     attempt,
     failures,

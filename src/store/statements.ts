@@ -1,11 +1,11 @@
 /**
  * The statements that both SQL stores have, by theme: under the same names and in the same order in `sqlite/sql/` and
- * `postgres/sql/`. A missing twin does not compile.
- *
- * Statements that only one store needs follow the twins, with the reason. SQLite works row by row: a call costs little
- * there, and there is one writer. PostgreSQL works in sets, locks the rows it decides by, and takes the time from the
- * server. So a name in the plural takes a set in PostgreSQL, and may be called once per row in SQLite.
+ * `postgres/sql/`. A missing twin does not compile. Statements that only one store needs follow the twins, with the reason.
+ * SQLite works row by row; PostgreSQL works in sets and locks the rows it decides by. So a name in the plural takes a set in
+ * PostgreSQL, and may be called once per row in SQLite.
  */
+
+import { SCHEDULE_TWINS } from './schedule-statements.ts';
 
 export const TWINS = {
   lanes: {
@@ -35,7 +35,7 @@ export const TWINS = {
   claim: {
     countRunning: 'The number of running jobs of a queue, without groups.',
     laneHeads: 'The most urgent claimable jobs of a lane.',
-    pendingLane: 'The lane of a claimable job.',
+    pendingLane: 'The lane of a claimable job, and its parking.',
   },
   reservations: {
     workerResources: 'What a worker registered with.',
@@ -53,6 +53,7 @@ export const TWINS = {
     trimSlots: 'Deletes starts that no window reaches any more.',
     freeSlots: 'Deletes what ended attempts hold of their limits, and of their rates if they did not start.',
     openedParkings: 'Parkings that claims look at.',
+    parkingById: 'A parking, open or closed, whose jobs may be claimed.',
     park: 'Closes parkings; makes those that do not exist.',
     parkJobs: 'Moves pending jobs to parkings.',
     unparkJobs: 'Moves jobs that are claimed back to their lanes.',
@@ -62,6 +63,7 @@ export const TWINS = {
     openDueParkings: 'Lets claims look at the jobs whose rates allow a start again.',
     nextOpening: 'When the next rate allows a start.',
     parkedToSkip: 'Jobs that do not wait for their full limit.',
+    countAheadAt: 'The number of jobs that wait for a meter before a job.',
     limits: 'One limit or all that are set, used or waited for.',
     queueHasPending: 'Tells whether a queue has pending jobs.',
     setLimit: 'Sets the limit of a key for all jobs.',
@@ -76,7 +78,14 @@ export const TWINS = {
     insertPlaces: 'Gives members their places.',
     acceptPlaces: 'Records that a worker holds places.',
     startPlaces: 'Records that members have started.',
-    dropPlaces: 'Deletes the places of gangs.',
+    gangs: 'Gangs by their ids.',
+    storeGangs: 'Begins the next term of gangs.',
+    stopGang: 'Marks the term of a gang as stopping.',
+    closePlaces: 'Keeps members of a gang that have not started from starting in this term.',
+    holdMembers: 'Blocks members that have succeeded until the others have, too.',
+    noteSuccesses: 'Writes the successes of members to their places.',
+    dropPlaces: 'Deletes the places of gangs that are still in the given terms.',
+    pruneGangs: 'Deletes gangs whose jobs were deleted.',
     gangHosts: 'The addresses of the workers of gangs, by rank.',
   },
   contexts: {
@@ -153,6 +162,8 @@ export const TWINS = {
     keepWorkflowOutcome: 'Notes on a tick how its workflow ended, before the workflow is deleted.',
     pruneWorkflow: 'Deletes a workflow, after its jobs.',
     pruneWorkflowNotifications: 'Deletes the notifications about a workflow.',
+    deletableJobs: 'The ended jobs among these that a person may delete.',
+    deletableWorkflow: 'A row if a person may delete the workflow.',
     pruneJobs: 'Deletes jobs.',
     pruneKeys: 'Deletes expired unique keys.',
     pruneIdempotency: 'Deletes expired idempotency keys.',
@@ -229,7 +240,9 @@ export const TWINS = {
   },
   audit: {
     insertAudit: 'A new entry.',
+    endAudit: 'Writes the result of an entry that has none.',
     audit: 'Entries that match, newest first.',
+    auditOf: 'Entries with one of some paths, newest first.',
     pruneAudit: 'Deletes the oldest entries.',
   },
   instances: {
@@ -257,34 +270,7 @@ export const TWINS = {
     deleteDefinition: 'Deletes all versions of a definition.',
     schedulesUsing: 'The schedules that use a definition, by name.',
   },
-  schedules: {
-    schedule: 'A schedule by name.',
-    insertSchedule: 'Creates a schedule, unless the name is taken.',
-    updateSchedule: 'Updates a schedule.',
-    deleteSchedule: 'Deletes a schedule; its ledger stays.',
-    noteLast:
-      'Updates the last run of a schedule. The newest tick that ran may be older than a manual run, or than a later tick of another key.',
-    insertLines: 'Writes lines that begin at an instant.',
-    linesOf: 'The lines of a schedule.',
-    moveLines: 'Updates the cursors of lines and when they are due next.',
-    postponeLine: 'Postpones a line.',
-    deleteLines: 'Deletes lines.',
-    lookDue: 'When the next line is due.',
-    dueLines: 'Lines that are due.',
-    openRuns: 'Unfinished runs of lines, jobs before workflows, each by id.',
-    unfinishedSteps: 'Steps of workflows that are not done.',
-    setLines: 'Records the lines that jobs run for.',
-    setWorkflowLine: 'Records the line that a workflow runs for.',
-    insertTicks: 'Writes ticks, in the order of the rows.',
-    addToTicks: 'Adds ticks with the same verdict to a row.',
-    ticksByIds: 'Ticks by id.',
-    ranTicks: 'The ticks of a key that ran, between two instants.',
-    stops: 'Ticks whose replaced runs have not been asked to stop.',
-    stopped: 'Records that the replaced runs of ticks have been asked to stop.',
-    pruneTicks: 'Deletes the oldest ticks.',
-    recentTicks: 'The newest ticks of each of several schedules.',
-    runStates: 'The state of the runs of ticks, or how a pruned run ended.',
-  },
+  schedules: SCHEDULE_TWINS,
 } as const;
 
 /** The statements that the file of a theme must have; it may have more. */

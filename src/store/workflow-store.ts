@@ -24,6 +24,9 @@ export interface WorkflowStore {
     signal: AbortSignal,
   ): Promise<Workflow[]>;
 
+  /** Deletes an ended workflow with all its jobs. Returns false if there is none, or one of its jobs has to stay (`deleteJobs`). */
+  deleteWorkflow(id: number, signal: AbortSignal): Promise<boolean>;
+
   /** Returns the number of skipped steps of each of these workflows that has any. */
   skippedSteps(workflowIds: readonly number[], signal: AbortSignal): Promise<{ workflowId: number; count: number }[]>;
 

@@ -7,7 +7,7 @@ import { isWorkronError } from '../core/error.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import { transferMs } from './time/transfer-ms.ts';
 
-/** A reply that sends nothing for so long has broken off. */
+/** A reply that sends nothing for this time has broken off. */
 const SILENCE_MS = 8_000;
 
 export async function uploadCheckpoint(

@@ -9,6 +9,8 @@ export interface ExchangeOptions {
   /** Schedulers of one installation, preferred first. */
   urls: readonly string[];
   token: string | null;
+  /** The only authorities whose certificates are trusted, in PEM; `null`: the public ones. */
+  ca: string | null;
   userAgent: string;
 }
 
@@ -23,8 +25,8 @@ export class HttpExchange implements Disposable {
   readonly #clients: readonly HttpClient[];
   readonly #failOver: FailOver;
 
-  constructor({ urls, token, userAgent }: ExchangeOptions) {
-    const transport = nodeTransport({ agents: this.#connections });
+  constructor({ urls, token, ca, userAgent }: ExchangeOptions) {
+    const transport = nodeTransport({ agents: this.#connections, ca });
     const headers = { 'user-agent': userAgent };
     this.#clients = urls.map((url) => new HttpClient({ url, token, transport, headers }));
     this.#failOver = new FailOver(urls.length);

@@ -34,6 +34,7 @@ interface HttpSourceOptions {
   /** Schedulers of one installation: if one cannot be reached, the next is tried. */
   urls: readonly string[];
   token: string | null;
+  ca?: string | null;
   log: Log;
   version: string;
 }
@@ -60,8 +61,8 @@ class HttpSource implements JobSource, AsyncDisposable {
   readonly #log: Log;
   readonly #ended = new AbortController();
 
-  constructor({ urls, token, log, version }: HttpSourceOptions) {
-    this.#options = { urls, token, userAgent: `workron/${version}` };
+  constructor({ urls, token, ca = null, log, version }: HttpSourceOptions) {
+    this.#options = { urls, token, ca, userAgent: `workron/${version}` };
     this.leaseKeeper = httpLeaseKeeper(this.#options);
     this.#exchange = new HttpExchange(this.#options);
     this.#version = version;
@@ -146,12 +147,13 @@ class HttpSource implements JobSource, AsyncDisposable {
   }
 
   gone(workerId: number) {
-    const { urls, token, userAgent } = this.#options;
+    const { urls, token, ca, userAgent } = this.#options;
     const path = pathOf(routes.goneWorker, { id: workerId });
     const headers = { 'content-type': 'application/json', 'user-agent': userAgent };
     const derived = token === null ? null : derivedToken(token, `${routes.goneWorker.method} ${path}`);
     return {
       urls: urls.map((url) => url.replace(/\/+$/, '') + path),
+      ca,
       headers: derived === null ? headers : { ...headers, authorization: `Bearer ${derived}` },
     };
   }

@@ -12,8 +12,9 @@ import { Claimer } from './claim/claimer.ts';
 import { Drain } from './claim/drain.ts';
 import { Prefetch } from './claim/prefetch.ts';
 import { commandExecutor } from './command/command-executor.ts';
+import { DEFAULT_ISOLATION, type Isolation } from './command/isolation.ts';
 import type { JobSource, WorkerProfile } from './job-source.ts';
-import { type CommandLauncher, type LauncherOptions, openLauncher } from './launcher/launcher.ts';
+import { type CommandLauncher, openLauncher } from './launcher/launcher.ts';
 import { WorkFolder } from './launcher/work-folder.ts';
 import { Heartbeater } from './lease/heartbeater.ts';
 import { Lease, watchContact } from './lease/lease.ts';
@@ -39,8 +40,7 @@ export interface WorkerOptions {
   log: Log;
   /** Functions by name; `profile.handlers` lists those that the worker offers. */
   handlers?: Handlers;
-  /** `auto`: commands run in a PID namespace if the machine allows it. */
-  pidNamespace?: LauncherOptions['pidNamespace'];
+  isolation?: Isolation;
   /** Opens the launcher of the commands: by default a process of its own. */
   launch?: (options: Parameters<typeof openLauncher>[0]) => Promise<CommandLauncher>;
   /** How long one claim waits for work. */
@@ -140,12 +140,14 @@ export class Worker {
   /** Works until it leaves, and resolves then. Rejects only if it cannot run at all. */
   async run(): Promise<void> {
     this.#started = true;
-    const { profile, log, pidNamespace = 'auto', launch = openLauncher } = this.#options;
-    using folder = new WorkFolder();
+    const { profile, log, isolation = DEFAULT_ISOLATION, launch = openLauncher } = this.#options;
+    using folder = new WorkFolder(isolation.user);
     try {
-      await using launcher = profile.commands ? await launch({ pidNamespace, folder, log }) : null;
+      await using launcher = profile.commands ? await launch({ isolation, folder, log }) : null;
       this.#launcher = launcher;
-      if (launcher !== null) this.#runner.commands = commandExecutor({ launcher, ...this.#reports, folder, log });
+      if (launcher !== null) {
+        this.#runner.commands = commandExecutor({ launcher, ...this.#reports, folder, isolation, log });
+      }
       await this.#membership.register(this.#drain.signal);
       if (this.#membership.isKnown) await this.#work();
     } finally {

@@ -5,16 +5,22 @@ import { test } from 'node:test';
 import { openTestServer } from '../kit/http.ts';
 import { tryAll } from './attack.ts';
 import { ADMIN_TOKEN, addressAttacks, bodyAttacks, hostAttacks, roleAttacks, tokenAttacks } from './http-attacks.ts';
+import { proxyAttacks, proxyServers, queueAttacks } from './proxy-attacks.ts';
 
 test('attack: nothing of the table gets through, and the servers still answer', { timeout: 300_000 }, async () => {
   await using open = await openTestServer();
   await using guarded = await openTestServer({ token: ADMIN_TOKEN, maxGuesses: 1_000 });
+  const proxies = await proxyServers();
+  await using near = proxies.near;
+  await using far = proxies.far;
   const attacks = [
     ...hostAttacks(open),
     ...addressAttacks(open),
     ...bodyAttacks(open),
     ...tokenAttacks(guarded),
     ...(await roleAttacks(guarded)),
+    ...proxyAttacks({ near, far }),
+    ...(await queueAttacks(guarded)),
   ];
   assert.ok(attacks.length >= 200, `${attacks.length} attacks`);
   const results = await tryAll(attacks);

@@ -216,7 +216,7 @@ const BODIES: readonly (readonly [name: string, path: string, body: string | Buf
   ['a webhook to a file', '/jobs', '{"command":"a","notify":[{"on":["failed"],"webhook":"file:///etc/passwd"}]}'],
   ['a webhook with a script', '/jobs', '{"command":"a","notify":[{"on":["failed"],"webhook":"javascript:1"}]}'],
   ['every job in one bulk', '/jobs/bulk', '{"action":"cancel","filter":{}}'],
-  ['an unknown bulk action', '/jobs/bulk', '{"action":"delete","filter":{"queue":"a"}}'],
+  ['an unknown bulk action', '/jobs/bulk', '{"action":"explode","filter":{"queue":"a"}}'],
   ['a filter with SQL', '/jobs/bulk', '{"action":"cancel","filter":{"status":["x\'; drop table job; --"]}}'],
   [
     'a workflow of cycles',

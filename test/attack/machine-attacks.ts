@@ -1,4 +1,7 @@
-/** Attacks of another user of the same machine on the files and processes of a server. They need root to have a second user. */
+/**
+ * Attacks of another user of the same machine, and of a job under `run-as`, on the files and processes of a server. They need root
+ * to have a second user.
+ */
 
 import { spawnSync } from 'node:child_process';
 import type { Attack } from './attack.ts';
@@ -25,22 +28,63 @@ interface Target {
   url: string;
 }
 
-export function machineAttacks({ pid, folder, url }: Target): Attack[] {
+/** Attacks of another user. */
+export function machineAttacks(target: Target): Attack[] {
+  return scripts(target).map(({ group, name, script }) => ({
+    group: `${group}, another user`,
+    name,
+    attempt: async () => (asOther(`${script} 2>/dev/null`).status === 0 ? 'it worked' : null),
+  }));
+}
+
+/** The same, and more, by jobs of the server itself. It runs commands as another user. */
+export function jobAttacks(target: Target, token: string): Attack[] {
+  const launcher = [
+    ['signals its launcher', 'kill -KILL $PPID'],
+    ['reads the memory of its launcher', 'head -c 1 /proc/$PPID/mem'],
+    ['opens the pipe to the worker', 'echo x > /proc/$PPID/fd/1'],
+    ['lists the work folder', 'ls "$(dirname "$WORKRON_OUTPUT")/.." | grep -q .'],
+    ['moves its folder', 'mv "$(dirname "$WORKRON_OUTPUT")" "$(dirname "$WORKRON_OUTPUT")/../moved"'],
+    ['becomes root by sudo', 'sudo -n true'],
+    [
+      'becomes root by a program of root',
+      'cp /bin/sh /tmp/workron-attack-sh && chmod 4755 /tmp/workron-attack-sh && chown root /tmp/workron-attack-sh',
+    ],
+    ['raises its rights', 'setpriv --reuid=0 true'],
+    ['mounts', 'mount -t tmpfs none /mnt'],
+    ['is root', '[ "$(id -u)" = 0 ]'],
+  ].map(([name = '', script = '']) => ({ group: 'launcher', name, script }));
+  return [...scripts(target), ...launcher].map(({ group, name, script }) => ({
+    group: `${group}, job with run-as`,
+    name,
+    attempt: async () => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const body = JSON.stringify({ command: `(${script}) >/dev/null 2>&1`, max_attempts: 1, timeout: '10s' });
+      const submitted = await fetch(`${target.url}/jobs`, { method: 'POST', headers, body });
+      const { id } = (await submitted.json()) as { id: string };
+      const waited = await fetch(`${target.url}/jobs/${id}/wait?timeout=30s`, { headers });
+      const { status } = (await waited.json()) as { status: string };
+      return status === 'failed' ? null : `the job is ${status}`;
+    },
+  }));
+}
+
+function scripts({ pid, folder, url }: Target): { group: string; name: string; script: string }[] {
   const files = ['jobs.db', 'jobs.db-wal', 'jobs.db-shm', 'keys', 'token'].flatMap((name) =>
     [
       ['reads', `cat ${folder}/${name}`],
       ['appends to', `echo x >> ${folder}/${name}`],
       ['replaces', `rm -f ${folder}/${name} && [ ! -e ${folder}/${name} ]`],
       ['links', `ln ${folder}/${name} /tmp/workron-attack-$$ && rm /tmp/workron-attack-$$`],
-    ].map(([verb = '', script = '']) => ({ group: 'files of another user', name: `${verb} ${name}`, script })),
+    ].map(([verb = '', script = '']) => ({ group: 'files', name: `${verb} ${name}`, script })),
   );
   const processes = ['environ', 'mem', 'maps', 'cwd/.', 'fd/0', 'exe', 'stack'].map((name) => ({
-    group: 'processes of another user',
+    group: 'processes',
     name: `reads /proc/PID/${name}`,
     script: `head -c 1 /proc/${pid}/${name} 2>/dev/null | grep -q . || ls /proc/${pid}/${name}/ 2>/dev/null | grep -q .`,
   }));
   const signals = ['TERM', 'KILL', 'STOP', 'USR1'].map((name) => ({
-    group: 'processes of another user',
+    group: 'processes',
     name: `sends SIG${name}`,
     script: `kill -${name} ${pid}`,
   }));
@@ -50,16 +94,9 @@ export function machineAttacks({ pid, folder, url }: Target): Attack[] {
     ['submits a job', `-d '{"command":"id"}' -H 'content-type: application/json' ${url}/jobs`],
     ['makes a token', `-d '{"name":"me","role":"admin"}' -H 'content-type: application/json' ${url}/tokens`],
   ].map(([name = '', words = '']) => ({
-    group: 'loopback port, another user',
+    group: 'loopback port',
     name,
     script: `curl -sf -o /dev/null ${words}`,
   }));
-  return [...files, ...processes, ...signals, ...requests].map(({ group, name, script }) => ({
-    group,
-    name,
-    attempt: async () => {
-      const { status } = asOther(`${script} 2>/dev/null`);
-      return status === 0 ? 'it worked' : null;
-    },
-  }));
+  return [...files, ...processes, ...signals, ...requests];
 }

@@ -7,17 +7,21 @@ import { openTestServer } from '../kit/http.ts';
 import { startWorkron, temporaryFolder } from '../kit/workron-process.ts';
 import { type Attack, tryAll } from './attack.ts';
 import { ADMIN_TOKEN, addressAttacks, bodyAttacks, hostAttacks, roleAttacks, tokenAttacks } from './http-attacks.ts';
-import { machineAttacks, whyNoOtherUser } from './machine-attacks.ts';
+import { jobAttacks, machineAttacks, whyNoOtherUser } from './machine-attacks.ts';
+import { proxyAttacks, proxyServers, queueAttacks } from './proxy-attacks.ts';
 
 const stack = new AsyncDisposableStack();
 const open = stack.use(await openTestServer());
 const guarded = stack.use(await openTestServer({ token: ADMIN_TOKEN, maxGuesses: 1_000 }));
+const proxies = await proxyServers();
 const attacks: Attack[] = [
   ...hostAttacks(open),
   ...addressAttacks(open),
   ...bodyAttacks(open),
   ...tokenAttacks(guarded),
   ...(await roleAttacks(guarded)),
+  ...proxyAttacks({ near: stack.use(proxies.near), far: stack.use(proxies.far) }),
+  ...(await queueAttacks(guarded)),
 ];
 
 const skipped = whyNoOtherUser();
@@ -27,8 +31,11 @@ if (skipped === undefined) {
   await writeFile(join(folder, 'token'), ADMIN_TOKEN, { mode: 0o600 });
   const files = ['--db-url', join(folder, 'jobs.db'), '--secrets-key-file', join(folder, 'keys')];
   const args = ['up', '--port', '0', ...files, '--token-file', join(folder, 'token'), '--log-level', 'error'];
-  const server = stack.use(await startWorkron({ args }));
-  attacks.push(...machineAttacks({ pid: server.pid, folder, url: server.url }));
+  // Without a namespace jobs see all processes.
+  const isolation = ['--run-as', 'nobody', '--pid-namespace', 'off'];
+  const server = stack.use(await startWorkron({ args: [...args, ...isolation] }));
+  const target = { pid: server.pid, folder, url: server.url };
+  attacks.push(...machineAttacks(target), ...jobAttacks(target, ADMIN_TOKEN));
 }
 
 const results = await tryAll(attacks);

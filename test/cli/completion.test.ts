@@ -39,6 +39,14 @@ test('completion: commands, flags, values of flags, and what is on the server', 
   assert.deepEqual(await completed('logs', ''), ['1']);
   assert.deepEqual(await completed('run', '--', ''), []);
   assert.deepEqual(await completed('nonsense', ''), []);
+  const env = { XDG_CONFIG_HOME: stack.use(await temporaryFolder()).path };
+  await callWorkron(['config', 'set', 'prod', '--url', server.url], { env });
+  for (const words of [
+    ['config', 'use', 'p'],
+    ['jobs', '--profile', ''],
+  ]) {
+    assert.equal((await callWorkron(['__complete', ...words], { env })).stdout, `prod\t${server.url}\n`);
+  }
   const { stdout } = await callWorkron(['__complete', 'logs', '--url', server.url, '']);
   assert.equal(stdout, '1\tscheduled true\n');
   const nobody = await callWorkron(['__complete', 'logs', ''], { env: { WORKRON_URL: 'http://127.0.0.1:59' } });

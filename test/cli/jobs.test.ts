@@ -361,6 +361,8 @@ describe('command line', { concurrency: 2 }, () => {
   test('jobs: a watch waits for a server that goes away, and says so; one that was never there is an error', async () => {
     await using proxy = await startHttpProxy(server.url);
     const call = startCall(['jobs', '--watch', '--queue', 'cli-watch'], { env: { WORKRON_URL: proxy.url } });
+    // A watch that is left behind would keep this file from ending.
+    using _ = { [Symbol.dispose]: () => void call.kill('SIGKILL') };
     let [printed, errors] = ['', ''];
     call.stdout?.on('data', (data: Buffer) => (printed += data.toString()));
     call.stderr?.on('data', (data: Buffer) => (errors += data.toString()));
@@ -463,6 +465,10 @@ describe('command line', { concurrency: 2 }, () => {
     assert.equal(await ok('logs', id, '--attempt', '1'), 'try 1\ntwo\nthree');
     assert.equal(await ok('logs', id, '--tail', '2'), 'two\nthree');
     assert.equal(await ok('logs', id, '-f', '--tail', '1'), 'three');
+    for (const flags of [[], ['-f']]) {
+      const stamped = await ok('logs', id, '--timestamps', '--tail', '2', ...flags);
+      assert.match(stamped, /^\d{4}-\d\d-\d\dT[\d:.]+Z two\n\d{4}-\d\d-\d\dT[\d:.]+Z three$/);
+    }
     assert.equal((await workron('logs', id, '--attempt', '3')).code, 3);
     const live = await given('for i in 1 2 3; do echo $i; sleep 0.2; done');
     assert.equal(await ok('logs', '-f', live), '1\n2\n3');
@@ -533,6 +539,41 @@ describe('command line', { concurrency: 2 }, () => {
     );
     await api(server.url, `/jobs/${id}/cancel`, {});
     assert.equal((await workron('edit', id, '--priority', '1')).code, 5);
+  });
+
+  test('jobs rm: deletes ended jobs by id, and by filter only if somebody agrees', async () => {
+    const [first, ...others] = await Promise.all(
+      Array.from({ length: 4 }, () => given('true', { queue: 'cli-rm', delay: '1h' })),
+    );
+    const refused = await workron('jobs', 'rm', first ?? '');
+    assert.equal(refused.code, 5);
+    assert.match(refused.stderr, /it is scheduled; only ended jobs can be deleted/);
+    for (const id of [first, ...others]) await api(server.url, `/jobs/${id}/cancel`, {});
+    assert.equal(await ok('jobs', 'rm', first ?? ''), `job ${first} is deleted`);
+    assert.equal((await workron('job', 'rm', first ?? '')).code, 3);
+
+    assert.equal(await ok('jobs', 'rm', 'queue:cli-rm', '--dry-run'), '3 jobs match');
+    const unasked = await workron('jobs', 'rm', 'queue:cli-rm');
+    assert.deepEqual([unasked.code, unasked.stdout], [2, '']);
+    assert.match(unasked.stderr, /expected --yes, since nobody can be asked/);
+    const lost = await workron('jobs', '--name', 'x', 'rm', 'queue:cli-rm', '--yes');
+    assert.deepEqual([lost.code, lost.stderr], [2, 'error: put --name after jobs rm\n']);
+    assert.equal((await workron('jobs', 'rm', '--limit', '1', 'queue:cli-rm', '--yes')).code, 2, 'not a flag of rm');
+    assert.equal(await ok('jobs', 'ls', '-q', 'queue:cli-rm'), others.toReversed().join('\n'));
+    assert.equal(await ok('jobs', 'rm', '--queue', 'cli-rm', '--yes'), 'deleted 3 jobs');
+    assert.equal(await ok('jobs', 'ls', 'queue:cli-rm'), 'no jobs');
+  });
+
+  test('jobs show and job show are job', async () => {
+    const id = await given('true', { queue: 'cli-verbs', delay: '1h' });
+    const shown = await ok('job', id, '--json');
+    for (const words of [['jobs', 'show'], ['job', 'show'], ['show']]) {
+      assert.equal((JSON.parse(await ok(...words, id, '--json')) as Job).id, (JSON.parse(shown) as Job).id);
+    }
+    for (const noun of ['queues', 'workers', 'limits', 'tokens']) {
+      assert.equal((await workron(noun, 'ls')).code, 0, noun);
+    }
+    assert.ok((await ok('queues', 'ls', '-q')).split('\n').includes('cli-verbs'));
   });
 
   test('a terminal: icons, colours and a list cut to its width', async () => {

@@ -121,6 +121,12 @@ describe('schedule commands', { concurrency: 2 }, () => {
       [['add', 'x', '--cron', '0 0 31 2 *', '--', 'true'], 2, /never fires/],
       [['add', 'X', '--cron', '@daily', '--', 'true'], 2, /expected a name/],
       [['add', 'x', '--cron', '@daily', '--notify', 'faild=x', '--', 'true'], 2, /failed/],
+      [
+        ['add', 'x', '--cron', '@daily', '--notify', 'slow=x', '--', 'true'],
+        2,
+        /expected a duration, such as slow:10m/,
+      ],
+      [['add', 'x', '--cron', '@daily', '--notify', 'done,slow:soon=x', '--', 'true'], 2, /expected a duration/],
       [['edit', 'x'], 2, /something to change/],
       [['edit', 'x', '--workflow', 'w.yaml', '--timeout', '5m'], 2, /a job has --timeout, a workflow has none/],
       [['backfill', 'x'], 2, /--from/],

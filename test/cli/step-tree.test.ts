@@ -48,6 +48,7 @@ function workflow(steps: StepState[]): WorkflowDetail {
     ended_at: null,
     rerun_of: null,
     definition: null,
+    submitted_by: null,
     step_counts: { total: steps.length, open: 0, fine: 0, failed: 0, cancelled: 0 },
     steps,
     critical_path: [],

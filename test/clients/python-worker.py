@@ -5,7 +5,7 @@ import sys
 import time
 
 sys.path.insert(0, os.environ["CLIENT"])
-from workron import Cancel, Client, Fatal, RetryAfter, Snooze, Worker  # noqa: E402
+from workron import Cancel, Client, Fatal, RateLimited, RetryAfter, Snooze, Worker  # noqa: E402
 
 worker = Worker(Client(), slots=4, name="python-test")
 
@@ -26,6 +26,13 @@ def fail(input, attempt):
 def later(input, attempt):
     if attempt.number == 1:
         raise Snooze(0.01) if input == "snooze" else RetryAfter(0.01, "not yet")
+    return attempt.number
+
+
+@worker.handler("limited")
+def limited(input, attempt):
+    if attempt.number == 1:
+        raise RateLimited(0.2, "429", key=input)
     return attempt.number
 
 

@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Client } from '../../src/client.ts';
+import { first, writePair } from '../kit/certificates.ts';
 import { eventually } from '../kit/eventually.ts';
 import { onPath } from '../kit/on-path.ts';
-import { startWorkron } from '../kit/workron-process.ts';
+import { startWorkron, temporaryFolder } from '../kit/workron-process.ts';
 
 const here = import.meta.dirname;
 const CLIENT = join(here, '..', '..', 'clients', 'python');
@@ -87,6 +88,13 @@ test('python: handlers end in every way, and the worker leaves when it is told t
     const snoozed = await ended('later', 'snooze');
     assert.deepEqual([snoozed.result, snoozed.failures, snoozed.snoozes], [2, 0, 1]);
     assert.deepEqual((({ result, failures }) => [result, failures])(await ended('later', 'retry')), [2, 1]);
+    for (const key of [null, 'api']) {
+      const limited = await ended('limited', key, { rates: [{ key: 'api', limit: 100, per: '1s' }] });
+      assert.deepEqual([limited.result, limited.failures, limited.snoozes], [2, 0, 1]);
+      const [first, second] = await client.attempts(limited.id);
+      const waited = Date.parse(second?.started_at ?? '') - Date.parse(first?.ended_at ?? '');
+      assert.ok(waited >= 200, `the rate was closed for ${waited} ms`);
+    }
     assert.equal((await ended('continue', null)).result, 7);
     assert.equal((await ended('not-json', null, { max_attempts: 1 })).status, 'failed');
     const late = await ended('until-stopped', null, { timeout: '200ms', max_attempts: 1 });
@@ -121,4 +129,19 @@ test('python: a job of a killed worker is taken over by the next one', { skip },
   } finally {
     await next.stop();
   }
+});
+
+test('python: a server with a certificate of a private authority is trusted by cafile or WORKRON_CA only', {
+  skip,
+}, async () => {
+  await using folder = await temporaryFolder();
+  const { args, cert } = writePair(folder.path, first);
+  await using tls = await startWorkron({ args: ['scheduler', '--port', '0', '--db-url', 'memory:', ...args] });
+  const ask = (given: string, env: Record<string, string> = {}) =>
+    promisify(execFile)('python3', ['-c', `from workron import Client; print(list(Client(${given}).jobs()))`], {
+      env: { ...environment(), PYTHONPATH: CLIENT, WORKRON_URL: tls.url, ...env },
+    });
+  assert.equal((await ask('', { WORKRON_CA: cert })).stdout, '[]\n');
+  assert.equal((await ask(`cafile=${JSON.stringify(cert)}`)).stdout, '[]\n');
+  await assert.rejects(ask(''), /certificate verify failed/);
 });

@@ -3,17 +3,25 @@ import { test } from 'node:test';
 import { historyOf, MAX_HISTORY_PARENTS } from '../../src/core/history.ts';
 import type { Attempt, Job } from '../../src/core/job.ts';
 
-const JOB = { queue: 'q', createdAt: 1, tick: null, rerunOf: null, workflowId: null, cancelRequestedAt: null };
+const JOB = {
+  submittedBy: null,
+  queue: 'q',
+  createdAt: 1,
+  tick: null,
+  rerunOf: null,
+  workflowId: null,
+  cancelRequestedAt: null,
+};
 
 test('history: a claim that was given back has ended, and never started', () => {
   const job = { ...JOB, status: 'pending', dependsOn: [] } as unknown as Job;
   const common = { jobId: 1, workerId: 7, startedAt: 2, endedAt: 3, exitCode: null, signal: null, error: null };
   const attempts: Attempt[] = [
-    { ...common, thrown: null, attempt: 1, outcome: 'returned' },
-    { ...common, thrown: null, attempt: 2, outcome: 'interrupted' },
+    { ...common, thrown: null, usage: null, attempt: 1, outcome: 'returned' },
+    { ...common, thrown: null, usage: null, attempt: 2, outcome: 'interrupted' },
   ];
   assert.deepEqual(
-    historyOf(job, attempts, []).map(({ event, attempt }) => [event, attempt]),
+    historyOf(job, { attempts, parents: [], audit: [] }).map(({ event, attempt }) => [event, attempt]),
     [
       ['submitted', null],
       ['started', 2],
@@ -30,7 +38,7 @@ test('history: says how many parents it does not list', () => {
       status: 'blocked',
       dependsOn: Array.from({ length: parents }, (_, index) => ({ jobId: index + 1, condition: 'success' })),
     }) as unknown as Job;
-  const textOf = (parents: number) => historyOf(job(parents), [], [])[0]?.text;
+  const textOf = (parents: number) => historyOf(job(parents), { attempts: [], parents: [], audit: [] })[0]?.text;
   assert.equal(textOf(MAX_HISTORY_PARENTS), 'submitted to queue q');
   assert.equal(textOf(MAX_HISTORY_PARENTS + 2), 'submitted to queue q; the ends of 2 parents are not listed');
 });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { recordOf } from '../../src/core/attempt-end.ts';
 import { isWorkronError } from '../../src/core/error.ts';
+import { fenceOf } from '../../src/core/fence.ts';
 import {
   DEFAULT_SPEC,
   type Job,
@@ -10,18 +12,12 @@ import {
   WAITING_STATUSES,
 } from '../../src/core/job.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
-import {
-  type Change,
-  FREE_INTERRUPTIONS,
-  fenceOf,
-  type JobEvent,
-  recordOf,
-  transition,
-} from '../../src/core/transition.ts';
+import { type Change, FREE_INTERRUPTIONS, type JobEvent, transition } from '../../src/core/transition.ts';
 
 type Ending = Exclude<Outcome, { type: 'succeeded' }>;
 
 const FAILED: Ending = { type: 'failed', exitCode: 7, signal: null, error: 'exit 7' };
+const SUCCESS = { exitCode: 0, result: null };
 const TIMED_OUT: Ending = { type: 'timed_out', exitCode: null, signal: 'SIGTERM', error: 'timed out after 5m' };
 const INTERRUPTED: Ending = { type: 'interrupted', error: 'drained' };
 const ENDINGS: Ending[] = [
@@ -51,6 +47,7 @@ function aJob(wanted: Partial<Job> = {}): Job {
     workerId: 3,
     lastHeartbeatAt: 2_000,
     cancelRequestedAt: null,
+    gangStop: false,
     expiresAt: null,
     exitCode: null,
     signal: null,
@@ -107,6 +104,21 @@ test('transition: which event can happen to which status', () => {
       happensTo: ['pending'],
       nothing: STATUSES.filter((status) => status !== 'pending'),
     },
+    succeed: {
+      event: { type: 'succeed', success: SUCCESS },
+      happensTo: ['running'],
+      nothing: STATUSES.filter((status) => status !== 'running'),
+    },
+    stop: {
+      event: { type: 'stop', success: SUCCESS },
+      happensTo: ['running', 'blocked'],
+      nothing: STATUSES.filter((status) => status !== 'running' && status !== 'blocked'),
+    },
+    finish: {
+      event: { type: 'finish', success: SUCCESS },
+      happensTo: ['blocked'],
+      nothing: STATUSES.filter((status) => status !== 'blocked'),
+    },
     retry: { event: { type: 'retry' }, happensTo: ['failed', 'cancelled', 'skipped'], nothing: [] },
   };
   for (const { event, happensTo, nothing } of Object.values(events)) {
@@ -123,7 +135,15 @@ test('transition: which event can happen to which status', () => {
 test('transition: the fence holds every field that the decision used', () => {
   const wanted = { failures: 1, interruptions: 2, snoozes: 3, losses: 1, cancelRequestedAt: 9 };
   const counters = { failures: 1, interruptions: 2, snoozes: 3, losses: 1 };
-  const fence = { jobId: 12, status: 'running', attempt: 4, workerId: 3, cancelRequested: true, counters };
+  const fence = {
+    jobId: 12,
+    status: 'running',
+    attempt: 4,
+    workerId: 3,
+    cancelRequested: true,
+    gangStop: false,
+    counters,
+  };
   assert.deepEqual(report(FAILED, wanted).fence, fence);
   assert.deepEqual(decide(wanted, { type: 'lose', workerSeenAt: 77 }).fence, { ...fence, workerSeenAt: 77 });
   assert.equal(fenceOf(aJob({ status: 'scheduled' })).workerId, null, 'the last worker has no say any more');

@@ -17,7 +17,7 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..');
 const read = (file: string) => readFile(join(root, file), 'utf8');
 
-test('Dockerfile: the image runs a supported Node, as a user of its own, with an init process and a health check', async () => {
+test('Dockerfile: the image runs a supported Node, with commands as a user of their own, an init process and a health check', async () => {
   const stages = readDockerfile(await read('Dockerfile'));
   const last = stages.at(-1) ?? assert.fail();
   for (const { from } of stages) {
@@ -25,7 +25,10 @@ test('Dockerfile: the image runs a supported Node, as a user of its own, with an
     assert.equal(runtimeProblem(`${major}.99.0`), undefined);
   }
   const found = Object.fromEntries(last.instructions.map(({ name, text }) => [name, text]));
-  assert.match(found['USER'] ?? '', /^[1-9]\d+:[1-9]\d+$/);
+  // Root of the container starts commands as another user.
+  assert.equal(found['USER'], undefined);
+  assert.equal(found['CMD'], '["up", "--run-as", "jobs"]');
+  assert.match(last.instructions.map(({ text }) => text).join('\n'), /useradd --system --uid 10002 .* jobs/);
   assert.equal(found['ENTRYPOINT'], '["tini", "--", "workron"]');
   assert.match(found['HEALTHCHECK'] ?? '', /\/health/);
   assert.equal(found['VOLUME'], found['WORKDIR']);
@@ -37,6 +40,8 @@ interface Service {
   volumes?: string[];
   depends_on?: Record<string, unknown>;
   read_only?: boolean;
+  user?: string;
+  cap_add?: string[];
 }
 
 interface Compose {
@@ -69,6 +74,10 @@ test('compose.yaml: Workron understands its settings, and workers cannot reach t
   const worker = services['worker'] ?? assert.fail();
   assert.deepEqual(Object.keys(worker.environment ?? {}), ['WORKRON_TOKEN_FILE']);
   assert.deepEqual(worker.volumes, ['token:/run/workron:ro']);
+  // Jobs cannot read the token of their worker.
+  assert.equal(flagsOf(worker.command ?? [])['run-as'], 'jobs');
+  assert.ok(['SETUID', 'SETGID', 'KILL'].every((capability) => worker.cap_add?.includes(capability)));
+  assert.equal(services['scheduler']?.user, '10001:10001');
 });
 
 test('compose.yaml: the secrets are made once, and only their owners can read them', async () => {
@@ -122,9 +131,20 @@ test('chart: every value that a template uses is in values.yaml, and every one t
     Object.keys(keys as object).map((key) => `${group}.${key}`),
   );
   assert.deepEqual(
-    given.filter((path) => !used.has(path)),
+    given.filter((path) => !used.has(path) && !used.has(path.slice(0, path.indexOf('.')))),
     [],
   );
+});
+
+test('chart: workers, whose jobs can read their token, have another one than the schedulers', async () => {
+  const values = parse(await read('deploy/helm/workron/values.yaml')) as {
+    tokenSecret: { name: string };
+    worker: { tokenSecret: { name: string } };
+  };
+  const all = await templates();
+  assert.match(all.get('worker.yaml') ?? '', /"workron\.volumes" \.Values\.worker\.tokenSecret/);
+  assert.match(all.get('scheduler.yaml') ?? '', /"workron\.volumes" \.Values\.tokenSecret/);
+  assert.notEqual(values.worker.tokenSecret.name, values.tokenSecret.name);
 });
 
 test('chart: no pod gets variables of Kubernetes, which Workron would take for settings, or a token of the cluster', async () => {
@@ -143,22 +163,38 @@ test('chart: helm accepts it', { skip: !onPath('helm') && 'helm is not installed
   }
 });
 
-test('systemd: the unit lets running jobs finish, and is well restricted', async () => {
-  const unit = await read('deploy/systemd/workron.service');
-  for (const line of ['KillMode=mixed', 'Type=exec', 'Restart=on-failure', 'NoNewPrivileges=yes']) {
-    assert.match(unit, new RegExp(`^${line}$`, 'm'));
+const UNITS = ['workron', 'workron-worker'];
+
+test('systemd: the units let running jobs finish, and are well restricted', async () => {
+  for (const name of UNITS) {
+    const unit = await read(`deploy/systemd/${name}.service`);
+    for (const line of ['KillMode=mixed', 'Type=exec', 'Restart=on-failure', 'NoNewPrivileges=yes']) {
+      assert.match(unit, new RegExp(`^${line}$`, 'm'));
+    }
   }
 });
 
-test('systemd: systemd-analyze finds no fault in the unit, and rates its exposure as OK', {
-  skip: !onPath('systemd-analyze') && 'systemd-analyze is not installed',
-}, async () => {
-  await using folder = await temporaryFolder();
-  const file = join(folder.path, 'workron.service');
-  const unit = await read('deploy/systemd/workron.service');
-  await writeFile(file, unit.replace('/usr/local/bin/workron', join(root, 'bin', 'workron')));
-  const { stdout, stderr } = await run('systemd-analyze', ['verify', file]);
-  assert.equal(stdout + stderr, '');
-  const rated = await run('systemd-analyze', ['security', '--offline=yes', '--threshold=30', file]);
-  assert.match(rated.stdout, /Overall exposure level for workron\.service: [12]\.\d OK/);
+test('systemd: jobs run as another user than the server, with another token', async () => {
+  const [server, worker] = await Promise.all(UNITS.map((name) => read(`deploy/systemd/${name}.service`)));
+  for (const key of ['User', 'StateDirectory', 'LoadCredential', 'EnvironmentFile']) {
+    const of = (unit = '') => new RegExp(`^${key}=(.+)$`, 'm').exec(unit)?.[1] ?? assert.fail(key);
+    assert.notEqual(of(server), of(worker));
+  }
+  assert.match(server ?? '', /^ExecStart=\S+ scheduler$/m);
+  assert.match(worker ?? '', /^ExecStart=\S+ worker --scheduler \S+$/m);
 });
+
+for (const name of UNITS) {
+  test(`systemd: systemd-analyze finds no fault in ${name}, and rates its exposure as OK`, {
+    skip: !onPath('systemd-analyze') && 'systemd-analyze is not installed',
+  }, async () => {
+    await using folder = await temporaryFolder();
+    const file = join(folder.path, `${name}.service`);
+    const unit = await read(`deploy/systemd/${name}.service`);
+    await writeFile(file, unit.replace('/usr/local/bin/workron', join(root, 'bin', 'workron')));
+    const { stdout, stderr } = await run('systemd-analyze', ['verify', file]);
+    assert.equal(stdout + stderr, '');
+    const rated = await run('systemd-analyze', ['security', '--offline=yes', '--threshold=30', file]);
+    assert.match(rated.stdout, new RegExp(`Overall exposure level for ${name}\\.service: [12]\\.\\d OK`));
+  });
+}

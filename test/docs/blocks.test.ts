@@ -49,7 +49,7 @@ describe('docs', { concurrency: 2 }, () => {
       await using folder = await temporaryFolder();
       const args = ['up', '--port', '0', '--log-level', 'warn', '--db-url', join(folder.path, 'docs.db')];
       // As a user has it: nothing is given, and the commands find the token of the server.
-      const env = { XDG_STATE_HOME: join(folder.path, 'state') };
+      const env = { XDG_STATE_HOME: join(folder.path, 'state'), XDG_CONFIG_HOME: join(folder.path, 'config') };
       await using server = await startWorkron({ args, env, ownToken: true });
       for (const part of ['bin', 'examples']) symlinkSync(join(root, part), join(folder.path, part));
       const blocks = blocksOf(file);

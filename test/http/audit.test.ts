@@ -9,6 +9,7 @@ import { systemClock } from '../../src/ops/clock.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
 import { openTestServer } from '../kit/http.ts';
 
+const dying: ((reason: Error) => void)[] = [];
 const ADMIN = { authorization: 'Bearer a-configured-token' };
 
 test('audit: changes and refusals are on record with their caller, others are not', async () => {
@@ -46,14 +47,53 @@ test('audit: changes and refusals are on record with their caller, others are no
   assert.equal((await list('to=1h')).items.length, 0);
   const page = await list('limit=3');
   assert.equal((await list(`limit=3&cursor=${page.next_cursor}`)).items.length, 1);
+  const exported = await fetch(`${server.url}/audit/export?actor=token`, { headers: ADMIN });
+  assert.equal(exported.headers.get('content-type'), 'application/x-ndjson');
+  const lines = (await exported.text()).split('\n');
+  assert.deepEqual([lines.length, lines.at(-1)], [4, '']);
+  assert.deepEqual(JSON.parse(lines[0] as string), body.items[0]);
+  assert.equal((await server.call('GET', '/audit/export', undefined, ada)).status, 403);
+  assert.equal((await server.call('GET', '/audit/export?limit=3', undefined, ADMIN)).status, 400);
   for (const bad of ['limit=0', 'from=soon', 'who=me', 'cursor=x']) {
     assert.equal((await server.call('GET', `/audit?${bad}`, undefined, ADMIN)).status, 400, bad);
   }
 });
 
-test('audit: an entry that cannot be written does not undo the change, and the log has it', async () => {
+test('audit: a change that cannot be recorded is not made', async () => {
   const store = openMemory({ clock: systemClock });
   const broken = { ...store, addAudit: () => Promise.reject(new Error('no space')) };
+  await using server = await openTestServer({ store: broken });
+  const { status, body } = await server.call('PATCH', '/queues/mail', { paused: true });
+  assert.deepEqual([status, body.code], [503, 'store_unavailable']);
+  assert.deepEqual((await server.call('GET', '/queues')).body.items, []);
+});
+
+test('audit: the entry is there before the change, and without a result if the process dies', async () => {
+  const store = openMemory({ clock: systemClock });
+  const changed = Promise.withResolvers<void>();
+  const dies = new Promise<never>((_, reject) => void dying.push(reject));
+  const frozen = {
+    ...store,
+    async setQueue(...call: Parameters<typeof store.setQueue>) {
+      assert.equal((await store.audit({}, { before: null, limit: 10 }, AbortSignal.timeout(1_000))).length, 1);
+      await store.setQueue(...call);
+      changed.resolve();
+      return await dies;
+    },
+  };
+  await using server = await openTestServer({ store: frozen });
+  const answer = server.call('PATCH', '/queues/mail', { paused: true });
+  await changed.promise;
+  const [entry] = (await server.call('GET', '/audit')).body.items;
+  assert.deepEqual([entry.action, entry.actor, entry.status], ['PATCH /queues/:name', 'local', null]);
+  for (const reject of dying) reject(new Error('gone'));
+  assert.equal((await answer).status, 500);
+  assert.equal((await server.call('GET', '/audit')).body.items[0].status, 500);
+});
+
+test('audit: the log says the same, also if the result cannot be written', async () => {
+  const store = openMemory({ clock: systemClock });
+  const broken = { ...store, endAudit: () => Promise.reject(new Error('no space')) };
   const logged: string[] = [];
   const line = (level: string) => (fields: object, message: string) =>
     void logged.push(`${level} ${message} ${JSON.stringify(fields)}`);
@@ -61,7 +101,7 @@ test('audit: an entry that cannot be written does not undo the change, and the l
   await using server = await openTestServer({ store: broken, log });
   assert.equal((await server.call('PATCH', '/queues/mail', { paused: true })).status, 200);
   assert.ok(logged.some((text) => /^info audit .*PATCH \/queues\/:name.*"status":200/.test(text)));
-  assert.ok(logged.some((text) => text.startsWith('error an entry of the audit was not written')));
+  assert.ok(logged.some((text) => text.startsWith('error the result of a change was not written')));
 });
 
 test('audit: every route that changes something is on record, but submissions and the reports of workers', () => {

@@ -33,14 +33,23 @@ test('limits: a job says which limit or rate it waits for, with numbers', async 
     { command: 'b', limits },
     { command: 'c', rates },
     { command: 'd', rates },
+    { command: 'e', limits },
+    { command: 'f', rates },
   ]);
   const { workerId, commands } = await claimAll(server);
   assert.deepEqual(commands, ['a', 'c']);
   const waits = async (id: string) => (await server.call('GET', `/jobs/${id}`)).body.waiting_for as string;
-  assert.equal(await waits('2'), 'a place under the limit of customer:42: 1 of 1 run');
-  assert.match(await waits('4'), /^the rate of api: 1 of 1 have started within 3600 s, it opens at \d{4}-/);
+  assert.equal(await waits('2'), 'a place under the limit of customer:42: 1 of 1 run, 1st in line');
+  assert.equal(await waits('5'), 'a place under the limit of customer:42: 1 of 1 run, 2nd in line');
+  assert.match(
+    await waits('4'),
+    /^the rate of api: 1 of 1 have started within 3600 s, it opens at \d{4}-[^ ]+; 1st in line$/,
+  );
+  const [, opens, starts] =
+    /it opens at ([^ ]+); 2nd in line, expected to start at ([^ ]+)$/.exec(await waits('6')) ?? [];
+  assert.equal(Date.parse(starts ?? '') - Date.parse(opens ?? ''), 3_600_000);
   const { body } = await server.call('GET', '/rates');
-  assert.deepEqual(RateList.parse(body).items, [{ key: 'api', started: 1, opens_at: null, waiting: 1 }]);
+  assert.deepEqual(RateList.parse(body).items, [{ key: 'api', started: 1, opens_at: null, waiting: 2 }]);
   await server.call('POST', '/jobs/1/done', { worker_id: workerId, attempt: 1 });
   assert.match(await waits('2'), /^a free slot/);
 });
@@ -71,4 +80,45 @@ test('rates: an outcome can close a rate of its job, and no other', async () => 
     (await server.call('GET', `/jobs/${later.id}`)).body.waiting_for,
     /rate of api, which was closed: it opens/,
   );
+});
+
+test('limits and rates of one key, with the longest window there is, both count', async () => {
+  await using server = await openTestServer();
+  const job = {
+    command: 'a',
+    limits: [{ key: 'k', max: 1 }],
+    rates: [{ key: 'k', limit: 1, per: '7d', burst: 100_000 }],
+    resources: { 'no such': 1 },
+  };
+  const { resources: _, ...anywhere } = job;
+  await server.call('POST', '/jobs', [anywhere, anywhere, job]);
+  const { commands } = await claimAll(server);
+  assert.equal(commands.length, 1);
+  const waits = async (id: string) => (await server.call('GET', `/jobs/${id}`)).body.waiting_for as string;
+  assert.match(await waits('2'), /^a place under the limit of k: 1 of 1 run/);
+  assert.equal(await waits('3'), 'a worker with no such 1: none is online');
+});
+
+test('metrics: jobs that run under limits and wait for them, and reservations, are counted', async () => {
+  await using server = await openTestServer();
+  const limits = [{ key: 'k', max: 1 }];
+  const rates = [{ key: 'r', limit: 1, per: '1h' }];
+  await server.call('POST', '/jobs', [
+    { command: 'a', limits },
+    { command: 'b', limits },
+    { command: 'c', rates },
+    { command: 'd', rates },
+    { command: 'e', rates },
+  ]);
+  await claimAll(server);
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  const value = (series: string) =>
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${series} `))
+      ?.slice(series.length + 1);
+  assert.equal(value('workron_limit_jobs{kind="limit",state="running"}'), '1');
+  assert.equal(value('workron_limit_jobs{kind="limit",state="waiting"}'), '1');
+  assert.equal(value('workron_limit_jobs{kind="rate",state="waiting"}'), '2');
+  assert.equal(value('workron_reservations'), '0');
 });

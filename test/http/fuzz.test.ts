@@ -37,7 +37,19 @@ function agree(value: unknown): unknown {
   }
   agreeOnUnique(fields);
   if (fields['gang'] !== undefined) {
-    for (const field of ['limits', 'rates', 'unique', 'max_attempts', 'max_retries']) delete fields[field];
+    // No worker is there.
+    delete (fields['gang'] as Record<string, unknown>)['fail_fast'];
+    for (const field of [
+      'limits',
+      'rates',
+      'unique',
+      'max_attempts',
+      'max_retries',
+      'rerun',
+      'for_each',
+      'max_parallel',
+    ])
+      delete fields[field];
   }
   return agreeOnNotify(fields);
 }
@@ -54,8 +66,17 @@ function agreeOnNotify(fields: Record<string, unknown>): Record<string, unknown>
   for (const entry of (fields['notify'] ?? []) as Record<string, unknown>[]) {
     if (entry['webhook'] === undefined) entry['command'] ??= 'true';
     else delete entry['command'];
+    const events = (entry['on'] ?? []) as string[];
+    if (entry['slow_after'] !== undefined) entry['on'] = [...new Set([...events, 'slow'])];
+    else if (events.includes('slow')) entry['slow_after'] = '1h';
   }
   return fields;
+}
+
+/** Targets that are given, or those of the installation. */
+function agreeOnTest({ notify, installation = 'all' }: Record<string, unknown>): Record<string, unknown> {
+  if (notify === undefined) return { installation };
+  return agreeOnNotify({ notify: (notify as unknown[]).length === 0 ? [{ on: ['failed'] }] : notify });
 }
 
 /** Keys once each, and parents only among the steps before. */
@@ -155,15 +176,15 @@ class Fuzzer {
     if (path === '/stats' && query.has('to')) query.set('to', '1d');
     if (path === '/stats' && query.has('step')) query.set('step', '1h');
     const suffix = query.size === 0 ? '' : `?${query.toString()}`;
-    const body = this.#body({ path, isWhole: method === 'put' }, operation['requestBody']);
+    const body = this.#body({ method, path, isWhole: method === 'put' }, operation['requestBody']);
     return { method: method.toUpperCase(), path: filled + suffix, ...body };
   }
 
   #body(
-    call: { path: string; isWhole: boolean },
+    call: { method: string; path: string; isWhole: boolean },
     requestBody: JsonSchema | undefined,
   ): Pick<Attack, 'headers' | 'body'> {
-    const { path } = call;
+    const { method, path } = call;
     if (requestBody === undefined || (!requestBody['required'] && this.#values.chance(0.5))) {
       return { headers: {}, body: undefined };
     }
@@ -176,9 +197,10 @@ class Fuzzer {
     if (path === '/workflows') value = agreeOnSteps(value);
     if (path === '/secrets/{name}') value = { value: `${String(value['value'])} and more` };
     if (path === '/tokens' && value['queues'] !== undefined) value = { ...value, role: 'worker', queues: ['a'] };
+    if (path === '/notify/test') value = agreeOnTest(value);
     if (path.startsWith('/schedules')) value = agreeOnScheduleCall(call, value);
     // An edit must edit something; the document has no word for that.
-    if (path === '/jobs/{id}') value['priority'] ??= 1;
+    if (method === 'patch' && path === '/jobs/{id}') value['priority'] ??= 1;
     if (path === '/jobs/{id}' && value['run_at'] !== undefined) delete value['delay'];
     if (path === '/jobs/claim') value['wait'] = 0;
     if (path === '/queues/{name}') value['paused'] ??= false;
@@ -283,6 +305,21 @@ async function furnish(server: TestServer): Promise<Record<string, readonly stri
   };
 }
 
+/** Makes what a request to delete needs, as an earlier one may have deleted it: only ended jobs and workflows can be deleted. */
+async function makeDeletable(server: TestServer, path: string, ids: Record<string, readonly string[]>): Promise<void> {
+  if (path === '/queues/{name}') await makeQueues(server);
+  const step = { command: 'true', delay: '1h' };
+  for (const [kind, body] of [
+    ['jobs', step],
+    ['workflows', { name: 'ended', steps: [{ key: 'only', ...step }] }],
+  ] as const) {
+    if (path !== `/${kind}/{id}`) continue;
+    const { id } = (await server.call('POST', `/${kind}`, body)).body;
+    await server.call('POST', `/${kind}/${id}/cancel`);
+    ids[kind] = [id];
+  }
+}
+
 /** Queues without jobs, which can be deleted. */
 async function makeQueues(server: TestServer): Promise<void> {
   for (const name of ['mäil/a b', 'idle', 'spare']) {
@@ -305,6 +342,7 @@ const REFUSALS: readonly ErrorCode[] = [
   'token_exists',
   'token_not_found',
   'secret_not_found',
+  'too_many_requests',
 ];
 
 const document = await (async () => {
@@ -317,7 +355,8 @@ for (const [path, operations] of Object.entries<JsonSchema>(document['paths'])) 
     test(`fuzz ${method.toUpperCase()} ${path}: valid requests succeed, malformed ones are refused with a reason, none breaks the server`, async () => {
       await using server = await openTestServer();
       const values = new SchemaValues(document['components'].schemas, seededRandom(SEED));
-      const fuzzer = new Fuzzer(values, await furnish(server));
+      const ids = await furnish(server);
+      const fuzzer = new Fuzzer(values, ids);
       const handler = HANDLERS.find(
         ({ route }) => route.method === method.toUpperCase() && route.path === path.replace(/\{(\w+)\}/g, ':$1'),
       );
@@ -325,7 +364,7 @@ for (const [path, operations] of Object.entries<JsonSchema>(document['paths'])) 
       for (let round = 0; round < effort.fuzzPerRoute; round += 1) {
         const valid = round % 2 === 0;
         // A malformed request to delete one is a request without a body, and so deletes it.
-        if (method === 'delete' && path === '/queues/{name}') await makeQueues(server);
+        if (method === 'delete') await makeDeletable(server, path, ids);
         const attack = valid ? fuzzer.valid(method, path, operation) : fuzzer.malformed(method, path, operation);
         const { status, type, text } = await send(server, attack);
         const story = `seed ${SEED}: ${attack.method} ${attack.path} ${String(attack.body).slice(0, 500)} → ${status} ${text.slice(0, 500)}`;

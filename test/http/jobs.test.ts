@@ -28,6 +28,14 @@ test('POST /jobs: a gang is answered with its members, alone and in an array', a
     assert.deepEqual([job.gang, job.tags, job.max_attempts], [{ id, rank, ...rules }, ['a', `gang:${id}`], 1]);
   }
   assert.equal(body.items.length, 3);
+  const large = { command: 'a', gang: { size: 3, fail_fast: true } };
+  const refused = await server.call('POST', '/jobs', large);
+  assert.deepEqual([refused.status, refused.body.errors[0].pointer], [400, '/gang']);
+  assert.match(refused.body.errors[0].detail, /no places for a gang of 3/);
+  const inArray = await server.call('POST', '/jobs', [{ command: 'b' }, large]);
+  assert.deepEqual([inArray.status, inArray.body.errors[0].pointer], [400, '/1/gang']);
+  await server.call('POST', '/workers/register', { name: 'w', slots: 3 });
+  assert.equal((await server.call('POST', '/jobs', large)).status, 201);
   const many = await server.call('POST', '/jobs', [{ command: 'a' }, { command: 'b', gang: { size: 2 } }]);
   assert.deepEqual(
     many.body.items.map((job: { command: string; gang: { rank: number } | null }) => [job.command, job.gang?.rank]),
@@ -93,6 +101,8 @@ test('every writable field is read back; env values are not', async () => {
   assert.deepEqual([existing.body.id, existing.body.deduplicated], [body.id, true]);
 });
 
+const keys = (count: number) => Array.from({ length: count }, (_, n) => ({ key: `k${n}`, max: 1 }));
+
 const BAD: [string, unknown, string, RegExp][] = [
   ['nothing', '', '', /expected a JSON body/],
   ['no command', {}, '', /exactly one of command and handler/],
@@ -140,6 +150,11 @@ const BAD: [string, unknown, string, RegExp][] = [
   ['a rate of 0', { command: 'a', rates: [{ key: 'k', limit: 0, per: '1s' }] }, '/rates/0/limit', /from 1/],
   ['a rate without a time', { command: 'a', rates: [{ key: 'k', limit: 1 }] }, '/rates/0/per', /./],
   ['a rate per nothing', { command: 'a', rates: [{ key: 'k', limit: 1, per: 0 }] }, '/rates/0/per', /duration/],
+  ['a rate per month', { command: 'a', rates: [{ key: 'k', limit: 1, per: '31d' }] }, '/rates/0/per', /./],
+  ['a huge rate', { command: 'a', rates: [{ key: 'k', limit: 100_001, per: '1s' }] }, '/rates/0/limit', /100,?000/],
+  ['a huge burst', { command: 'a', rates: [{ key: 'k', limit: 1, per: '1s', burst: 1e6 }] }, '/rates/0/burst', /./],
+  ['an unknown on_limit', { command: 'a', on_limit: 'drop' }, '/on_limit', /queue/],
+  ['too many keys', { command: 'a', limits: keys(17) }, '/limits', /16/],
   ['a bad env name', { command: 'a', env: { 'A B': 'x' } }, '/env/A B', /./],
   ['an env number', { command: 'a', env: { A: 1 } }, '/env/A', /string/],
   [
@@ -155,7 +170,13 @@ const BAD: [string, unknown, string, RegExp][] = [
   ['a gang of none', { command: 'a', gang: { size: 0 } }, '/gang/size', /1 to 1000/],
   ['a gang without a size', { command: 'a', gang: {} }, '/gang/size', /./],
   ['a gang with a unique key', { command: 'a', gang: { size: 2 }, unique: { key: 'k' } }, '/unique', /idempotency/],
-  ['a gang that is tried again', { command: 'a', gang: { size: 2 }, max_attempts: 3 }, '/max_attempts', /gang/],
+  [
+    'a gang that fails at once, tried again',
+    { command: 'a', gang: { size: 2, on_member_failure: 'fail' }, max_attempts: 3 },
+    '/max_attempts',
+    /gang/,
+  ],
+  ['a gang that restarts and never reruns', { command: 'a', gang: { size: 2 }, rerun: 'never' }, '/rerun', /fail/],
   ['a gang spread at random', { command: 'a', gang: { size: 2, spread: 'any' } }, '/gang/spread', /pack/],
   ['a string', '"echo"', '', /object/],
   ['null', 'null', '', /object/],
@@ -404,8 +425,9 @@ test('what is not there is 404, whatever the id looks like', async () => {
 
 test('another method is 405 with the ones there are', async () => {
   await using server = await openTestServer();
-  const { status, headers, body } = await server.call('DELETE', '/jobs/1');
-  assert.deepEqual([status, body.code, headers.get('allow')], [405, 'method_not_allowed', 'GET, PATCH']);
+  const { status, headers, body } = await server.call('PUT', '/jobs/1', '{}');
+  assert.deepEqual([status, body.code], [405, 'method_not_allowed']);
+  assert.deepEqual(headers.get('allow')?.split(', ').sort(), ['DELETE', 'GET', 'PATCH']);
   assert.equal((await server.call('PUT', '/jobs', '{}')).headers.get('allow'), 'POST, GET');
 });
 
@@ -436,6 +458,26 @@ test('queues: pause, resume, limit', async () => {
   assert.equal((await server.call('PATCH', `/queues/${'q'.repeat(200)}`, { paused: true })).status, 400);
 });
 
+test('notify: slow needs its duration, and is read back with it', async () => {
+  await using server = await openTestServer();
+  const webhook = 'https://example.com/hook';
+  const submit = (entry: object) => server.call('POST', '/jobs', { command: 'a', notify: [{ webhook, ...entry }] });
+  const { body } = await submit({ on: ['slow', 'done', 'cancelled'], slow_after: '10m' });
+  assert.deepEqual(body.notify, [
+    { on: ['slow', 'done', 'cancelled'], webhook, late_after: 300_000, slow_after: 600_000 },
+  ]);
+  for (const bad of [
+    { on: ['slow'] },
+    { on: ['done'], slow_after: '10m' },
+    { on: ['slow'], slow_after: '0s' },
+    { on: ['ended'] },
+  ]) {
+    const refused = await submit(bad);
+    assert.equal(refused.status, 400, JSON.stringify(bad));
+    assert.match(refused.body.errors[0].pointer, /^\/notify\/0\/(slow_after|on\/0)$/);
+  }
+});
+
 test('bulk: counts, acts on what matches, can be watched', async () => {
   await using server = await openTestServer();
   await server.call('POST', '/jobs', [
@@ -456,7 +498,7 @@ test('bulk: counts, acts on what matches, can be watched', async () => {
   const { body: left } = await server.call('GET', '/jobs?status=pending');
   assert.equal(left.items.length, 1);
   for (const bad of [
-    { action: 'delete', filter: {} },
+    { action: 'purge', filter: {} },
     { action: 'cancel' },
     { action: 'cancel', filter: { tga: 'x' } },
   ]) {

@@ -46,7 +46,7 @@ test('logs: a worker without the lease is refused, and bad requests say why', as
   ]) {
     assert.equal((await server.call('POST', `/jobs/${id}/logs?${query}`, 'x')).status, 400, query);
   }
-  for (const query of ['attempt=0', 'attempt=x', 'follow=maybe', 'atempt=1']) {
+  for (const query of ['attempt=0', 'attempt=x', 'follow=maybe', 'timestamps=1', 'atempt=1']) {
     assert.equal((await server.call('GET', `/jobs/${id}/logs?${query}`)).status, 400, query);
   }
   assert.equal((await server.call('GET', `/jobs/${id}/logs?attempt=2`)).body.code, 'not_found');
@@ -58,6 +58,22 @@ test('logs: where bytes were dropped, the text says so', async () => {
   await print(0, 'begin');
   await print(12_350, 'end');
   assert.equal((await server.call('GET', `/jobs/${id}/logs`)).body, 'begin\n… 12,345 bytes cut …\nend');
+});
+
+test('logs: with timestamps, each line begins with the time of the chunk in which it begins', async () => {
+  await using server = await openTestServer();
+  const { id, worker, print } = await running(server);
+  await print(0, 'one\n\ntw');
+  await print(7, 'o\nthree');
+  await server.call('POST', `/jobs/${id}/done`, { worker_id: worker, attempt: 1 });
+  const events: LogEvent[] = [];
+  for await (const event of new Client({ url: server.url }).followLogs(id)) events.push(event);
+  const [first = '', second = ''] = events.flatMap((event) => (event.type === 'output' ? [event.received_at] : []));
+  const expected = `${first} one\n${first} \n${first} two\n${second} three`;
+  for (const follow of ['false', 'true']) {
+    const { body } = await server.call('GET', `/jobs/${id}/logs?timestamps=true&follow=${follow}`);
+    assert.equal(body, expected);
+  }
 });
 
 test('logs: follow=true goes on until the job ends, over all attempts', async () => {
@@ -106,7 +122,10 @@ test('logs: events resume where they were', async () => {
   const response = await fetch(`${server.url}/jobs/${id}/logs`, { headers });
   assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/);
   const text = await response.text();
-  assert.match(text, /^event: output\nid: 1-11\ndata: {"attempt":1,"offset":6,"text":"world"}\n\nevent: end\n/);
+  assert.match(
+    text,
+    /^event: output\nid: 1-11\ndata: {"attempt":1,"offset":6,"text":"world","received_at":"[^"]+"}\n\nevent: end\n/,
+  );
 });
 
 test('logs: a job that waits is followed from its first line', async () => {

@@ -59,6 +59,37 @@ async function untilStatus(server: TestServer, id: string, status: string): Prom
   await eventually(async () => (await server.call('GET', `/workflows/${id}`)).body.status === status);
 }
 
+test('workflow: a step that is a gang has its members as items, and a rerun makes a new gang', async () => {
+  await using server = await openTestServer();
+  const gang = { size: 2, on_member_failure: 'restart' };
+  const steps = [{ key: 'train', command: 'true', gang, max_attempts: 2 }];
+  const { body } = await server.call('POST', '/workflows', { name: 'x', steps });
+  const membersOf = async (id: string) =>
+    await eventually(async () => {
+      const { items } = (await server.call('GET', `/jobs?workflow_id=${id}&status=pending`)).body;
+      return items.length === 2 && items;
+    });
+  const members = await membersOf(body.id);
+  assert.deepEqual(
+    members.map((job: { index: number; gang: { rank: number }; max_attempts: number }) => [
+      job.index,
+      job.gang.rank,
+      job.max_attempts,
+    ]),
+    [
+      [1, 1, 2],
+      [0, 0, 2],
+    ],
+  );
+  const [{ gang: first, tags }] = members;
+  assert.deepEqual([tags, first.size], [[`gang:${first.id}`], 2]);
+  await server.call('POST', `/workflows/${body.id}/cancel`);
+  await untilStatus(server, body.id, 'cancelled');
+  const again = await server.call('POST', `/workflows/${body.id}/rerun`, { from: 'train' });
+  const [{ gang: second }] = await membersOf(again.body.id);
+  assert.notEqual(second.id, first.id);
+});
+
 test('depends_on: a job waits for others, and both sides of the wire say so', async () => {
   await using server = await openTestServer();
   const hand = await Hand.at(server);
@@ -357,6 +388,27 @@ const BAD: [string, unknown, string, string, RegExp][] = [
     'bad_request',
     '/steps/0/comand',
     /command/,
+  ],
+  [
+    'a gang with for_each',
+    { name: 'x', steps: [{ ...step('a'), gang: { size: 2 }, for_each: [1] }] },
+    'bad_request',
+    '/steps/0/gang',
+    /for_each/,
+  ],
+  [
+    'a gang that is refused at once',
+    { name: 'x', steps: [{ ...step('a'), gang: { size: 2, fail_fast: true } }] },
+    'bad_request',
+    '/steps/0/gang/fail_fast',
+    /waits/,
+  ],
+  [
+    'a gang that restarts and never reruns',
+    { name: 'x', steps: [{ ...step('a'), gang: { size: 2 }, rerun: 'never' }] },
+    'bad_request',
+    '/steps/0/rerun',
+    /fail/,
   ],
   ['no command', { name: 'x', steps: [{ key: 'a' }] }, 'bad_request', '/steps/0', /exactly one/],
   ['a bad key', { name: 'x', steps: [step('a b')] }, 'bad_request', '/steps/0/key', /expected a name/],

@@ -1,12 +1,13 @@
 /**
  * An application that runs two jobs: `block` blocks the event loop until a file appears, `wait` runs
- * at the same time. Arguments: URL, schema, lease in milliseconds.
+ * at the same time. Arguments: URL, schema, lease in milliseconds, a file
+ * with the server's authority.
  */
 
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { job, open } from '../../src/index.ts';
 
-const [url = '', schema = '', lease = ''] = process.argv.slice(2);
+const [url = '', schema = '', lease = '', ca = ''] = process.argv.slice(2);
 const released = Promise.withResolvers<void>();
 
 const block = job('block', {
@@ -27,6 +28,8 @@ const wait = job('wait', {
   },
 });
 
-const workron = await open(url, { log: 'silent', lease: Number(lease), ...(schema === '' ? {} : { schema }) });
+const trusted = ca === '' ? {} : { ca: readFileSync(ca, 'utf8') };
+const options = { ...trusted, ...(schema === '' ? {} : { schema }) };
+const workron = await open(url, { log: 'silent', lease: Number(lease), ...options });
 await workron.start({ jobs: [block, wait], duties: false });
 process.once('SIGTERM', () => void workron.stop());

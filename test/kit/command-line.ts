@@ -30,13 +30,16 @@ export function plainEnvironment(env: CallOptions['env'] = {}): NodeJS.ProcessEn
   for (const [name, value] of Object.entries(process.env)) {
     if (!INFLUENTIAL.test(name)) plain[name] = value;
   }
-  return { ...plain, ...env };
+  // The profiles of whoever runs the tests do not count.
+  return { ...plain, XDG_CONFIG_HOME: '/dev/null/none', ...env };
 }
 
 /** Runs `workron ARGS` to its end. */
 export async function callWorkron(args: readonly string[], options: CallOptions = {}): Promise<Called> {
   const child = startCall(args, options);
   const ended = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
+  // A command that has ended may not have read its input.
+  child.stdin?.on('error', () => undefined);
   child.stdin?.end(options.input ?? '');
   const [stdout, stderr, code] = await Promise.all([text(child.stdout as never), text(child.stderr as never), ended]);
   return { code, stdout, stderr };

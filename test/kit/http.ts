@@ -2,12 +2,14 @@
 
 import { randomBytes } from 'node:crypto';
 import { createServer, type ServerOptions } from '../../src/http/server.ts';
+import { examine } from '../../src/node/doctor/doctor.ts';
 import { systemClock } from '../../src/ops/clock.ts';
 import { KeyRing } from '../../src/ops/key-ring.ts';
 import { type Log, silentLog } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
 import { runDuties } from '../../src/scheduler/duties/duties.ts';
+import { NO_TARGETS, type NotifyContext } from '../../src/scheduler/notify/targets.ts';
 import type { Scheduler } from '../../src/scheduler/scheduler.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -35,12 +37,14 @@ export async function openTestServer(
     /** The store, closed by the test; memory by default. */
     store?: Store;
     instanceId?: string;
+    notify?: NotifyContext;
   } = {},
 ): Promise<TestServer> {
   const {
     wrap = (scheduler) => scheduler,
     store = openMemory({ clock: systemClock }),
     instanceId = 'test',
+    notify = NO_TARGETS,
     ...options
   } = wanted;
   const parts = createScheduler({
@@ -50,6 +54,7 @@ export async function openTestServer(
     log: silentLog,
     metrics: new Metrics('0', 'test'),
     instanceId,
+    notify,
     leaseMs: 30_000,
     heartbeatMs: 5_000,
     secretKeys: KeyRing.parse(randomBytes(32).toString('base64')),
@@ -65,6 +70,7 @@ export async function openTestServer(
     allowedHosts: [],
     log: silentLog,
     version: '0.0.0',
+    examine: () => examine(),
     ...options,
     scheduler,
   });
@@ -82,7 +88,7 @@ export async function openTestServer(
         ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       });
       const text = await response.text();
-      const json = response.headers.get('content-type')?.includes('json');
+      const json = /\bjson(;|$)/.test(response.headers.get('content-type') ?? '');
       return {
         status: response.status,
         headers: response.headers,

@@ -3,19 +3,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '../../src/ops/log.ts';
 import { passedOn } from '../../src/worker/command/environment.ts';
+import { DEFAULT_ISOLATION, type Isolation } from '../../src/worker/command/isolation.ts';
+import { type CommandUser, variablesOf } from '../../src/worker/launcher/command-user.ts';
 import type { StartMessage } from '../../src/worker/launcher/frames.ts';
-import { type CommandExit, Launcher, type LauncherOptions, PID_NAMESPACE } from '../../src/worker/launcher/launcher.ts';
+import { type CommandExit, Launcher, type LauncherOptions } from '../../src/worker/launcher/launcher.ts';
 
-export const MODES = PID_NAMESPACE;
+export const MODES = ['auto', 'off'] as const satisfies readonly Isolation['pidNamespace'][];
 
 /** With and without a PID namespace, by posix_spawn if available, and by Node's spawn. */
 export const WAYS = [
   ...MODES.map((pidNamespace) => ({ pidNamespace, starter: 'auto' as const })),
   { pidNamespace: 'off', starter: 'node' },
-] as const satisfies readonly Pick<LauncherOptions, 'pidNamespace' | 'starter'>[];
+] as const satisfies readonly (Pick<Isolation, 'pidNamespace'> & Pick<LauncherOptions, 'starter'>)[];
 
 export interface Ended extends CommandExit {
   output: string;
+}
+
+interface TestIsolation {
+  user?: CommandUser | null;
+  noNewPrivileges?: boolean;
 }
 
 /** A launcher with its folder, both removed at the end of the test. */
@@ -24,21 +31,26 @@ export class TestLauncher implements AsyncDisposable {
   readonly launcher: Launcher;
   #lastId = 0;
 
-  constructor(pidNamespace: LauncherOptions['pidNamespace'], starter: Required<LauncherOptions>['starter']) {
+  constructor(
+    pidNamespace: Isolation['pidNamespace'],
+    starter: Required<LauncherOptions>['starter'],
+    { user = null, noNewPrivileges = false }: TestIsolation = {},
+  ) {
     this.launcher = new Launcher({
-      pidNamespace,
+      isolation: { ...DEFAULT_ISOLATION, pidNamespace, user, noNewPrivileges },
       starter,
       folder: { path: this.folder },
-      env: passedOn(process.env),
+      env: { ...passedOn(process.env), ...(user === null ? {} : variablesOf(user)) },
       log: silentLog,
     });
   }
 
   static async open(
-    pidNamespace: LauncherOptions['pidNamespace'],
+    pidNamespace: Isolation['pidNamespace'],
     starter: Required<LauncherOptions>['starter'] = 'auto',
+    isolation: TestIsolation = {},
   ): Promise<TestLauncher> {
-    const opened = new TestLauncher(pidNamespace, starter);
+    const opened = new TestLauncher(pidNamespace, starter, isolation);
     await opened.launcher.open();
     return opened;
   }

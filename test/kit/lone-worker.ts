@@ -2,6 +2,7 @@
 
 import { systemClock } from '../../src/ops/clock.ts';
 import { silentLog } from '../../src/ops/log.ts';
+import { DEFAULT_ISOLATION } from '../../src/worker/command/isolation.ts';
 import { Worker } from '../../src/worker/worker.ts';
 import { ScriptedSource } from './scripted-source.ts';
 
@@ -15,5 +16,5 @@ await new Worker({
   clock: systemClock,
   random: Math.random,
   log: silentLog,
-  pidNamespace,
+  isolation: { ...DEFAULT_ISOLATION, pidNamespace },
 }).run();

@@ -12,8 +12,8 @@ export interface Seeded {
 }
 
 /** Submits jobs of several kinds and two workflows, and waits for the end of the workflows. */
-export async function seedPage(url: string): Promise<Seeded> {
-  const client = new Client({ url });
+export async function seedPage(url: string, token: string | null = null): Promise<Seeded> {
+  const client = new Client({ url, token });
   const order = await client.submit({ name: 'import-orders', queue: 'imports', command: LOG, tags: ['eu', 'nightly'] });
   const failed = await client.submit({
     name: 'send-invoices',

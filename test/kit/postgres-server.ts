@@ -21,6 +21,10 @@ export interface PostgresOptions {
   env?: Readonly<Record<string, string>>;
   /** A disk of its own that holds so much (`32m`), for tablespaces. Only where `canMount`. */
   disk?: string;
+  /** Further settings: `wal_level=replica`. */
+  settings?: readonly string[];
+  /** Makes its data folder, such as a copy of another server's. */
+  makeData?: (folder: string) => Promise<void>;
 }
 
 /** `fast` disconnects everybody, `immediate` dies as in a crash. */
@@ -28,6 +32,7 @@ export type StopMode = 'fast' | 'immediate';
 
 export interface PostgresServer extends AsyncDisposable {
   readonly url: string;
+  readonly data: string;
   /** Stops the server and removes its files. */
   stop(): Promise<void>;
   /** Stops it, and starts it again at the same address. */
@@ -48,18 +53,23 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const folder = await scratchFolder(owner, options.within);
   try {
     const bin = options.bin ?? (await findBinaries(folder, owner));
-    const data = join(folder, 'data');
-    const flags = ['--username=postgres', '--auth=trust', '--no-sync', '--locale=C', '--encoding=UTF8'];
-    const made = spawnSync(join(bin, 'initdb'), ['-D', data, ...flags], { cwd: folder, encoding: 'utf8', ...owner });
-    if (made.status !== 0) throw new Error(`initdb failed: ${made.error?.message ?? made.stderr}`);
-    const { durable = false, disk = null, env = {} } = options;
-    const server = new Server({ bin, folder, owner, port: await freePort(), durable, disk, env });
+    if (options.makeData === undefined) initData(bin, folder, owner);
+    else await options.makeData(join(folder, 'data'));
+    const { durable = false, disk = null, env = {}, settings = [] } = options;
+    const server = new Server({ bin, folder, owner, port: await freePort(), durable, disk, env, settings });
     await server.resume();
     return server;
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
   }
+}
+
+function initData(bin: string, folder: string, owner: Owner): void {
+  const flags = ['--username=postgres', '--auth=trust', '--no-sync', '--locale=C', '--encoding=UTF8'];
+  const args = ['-D', join(folder, 'data'), ...flags];
+  const made = spawnSync(join(bin, 'initdb'), args, { cwd: folder, encoding: 'utf8', ...owner });
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.error?.message ?? made.stderr}`);
 }
 
 interface ServerPlace {
@@ -70,6 +80,7 @@ interface ServerPlace {
   durable: boolean;
   disk: string | null;
   env: Readonly<Record<string, string>>;
+  settings: readonly string[];
 }
 
 /** Whether the server can be given a disk of its own. */
@@ -81,11 +92,13 @@ export function canMount(): boolean {
 
 class Server implements PostgresServer {
   readonly url: string;
+  readonly data: string;
   readonly #place: ServerPlace;
   #process: ChildProcess | undefined;
 
   constructor(place: ServerPlace) {
     this.#place = place;
+    this.data = join(place.folder, 'data');
     this.url = `postgres://postgres@127.0.0.1:${place.port}/postgres`;
     removeOnExit(place.folder);
     process.once('exit', this.#abandon);
@@ -95,10 +108,11 @@ class Server implements PostgresServer {
     const { folder, owner, port, durable, disk, env } = this.#place;
     const settings = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=', 'max_connections=300'];
     if (!durable) settings.push('fsync=off', 'full_page_writes=off');
+    settings.push(...this.#place.settings);
     const [command = '', ...args] = [
       ...this.#command(),
       '-D',
-      join(folder, 'data'),
+      this.data,
       ...settings.flatMap((setting) => ['-c', setting]),
     ];
     const child = spawn(command, args, {
@@ -113,7 +127,7 @@ class Server implements PostgresServer {
     await new Promise<void>((resolve, reject) => {
       child.stderr.on('data', (chunk: Buffer) => {
         said = (said + chunk.toString()).slice(-4_000);
-        if (said.includes('database system is ready to accept connections')) resolve();
+        if (/database system is ready to accept (read-only )?connections/.test(said)) resolve();
       });
       child.once('exit', () => reject(new Error(`PostgreSQL did not start: ${said}`)));
       child.once('error', reject);

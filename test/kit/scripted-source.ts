@@ -102,6 +102,13 @@ export class ScriptedSource implements JobSource {
     return this.until(() => this.settlements.find((s) => s.jobId === id && s.attempt === attempt)?.outcome);
   }
 
+  /** The outcome of a command that has run, without its usage, which differs from run to run. */
+  async commandOutcome(id: number): Promise<Omit<Outcome, 'usage'>> {
+    const { usage, ...outcome } = await this.outcome(id);
+    if (usage === undefined || usage.cpuMs < 0) throw new Error(`job ${id} has no usage`);
+    return outcome;
+  }
+
   output(id: number, attempt = 1): string {
     const bytes: Buffer[] = [];
     for (const chunk of this.chunks.filter((c) => c.jobId === id && c.attempt === attempt))

@@ -71,7 +71,7 @@ export async function startWorkron({
   return {
     child,
     pid: child.pid as number,
-    url: /API\s+(http:\/\/\S+)/.exec(output)?.[1] ?? '',
+    url: /API\s+(https?:\/\/\S+)/.exec(output)?.[1] ?? '',
     output: () => output,
     exited,
     signal: (name) => void child.kill(name),

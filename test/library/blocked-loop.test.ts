@@ -3,11 +3,13 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { job, open, type Workron } from '../../src/index.ts';
+import { first, writePair } from '../kit/certificates.ts';
 import { Child } from '../kit/child.ts';
 import { eventually } from '../kit/eventually.ts';
 import { loadFactor } from '../kit/load-factor.ts';
@@ -61,20 +63,24 @@ test('blocked loop: a worker attached to PostgreSQL keeps its lease, and all tha
   await holdsItsJobs(workron, child);
 });
 
-test('blocked loop: a worker over HTTP keeps its lease, and all that runs beside', async () => {
-  await using workron = await open('memory:', { log: 'silent', lease: LEASE_MS });
-  const { node } = await workron.mount();
-  const server = createServer(node);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  try {
-    const { port } = server.address() as AddressInfo;
-    await using child = Child.script(script, `http://127.0.0.1:${port}`, '', String(LEASE_MS));
-    await holdsItsJobs(workron, child);
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
-});
+for (const protocol of ['http', 'https']) {
+  test(`blocked loop: a worker over ${protocol} keeps its lease, and all that runs beside`, async () => {
+    using folder = scratch();
+    const ca = protocol === 'https' ? writePair(folder.path, first).cert : '';
+    await using workron = await open('memory:', { log: 'silent', lease: LEASE_MS });
+    const { node } = await workron.mount();
+    const server = ca === '' ? createServer(node) : createTlsServer(first, node);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const { port } = server.address() as AddressInfo;
+      await using child = Child.script(script, `${protocol}://127.0.0.1:${port}`, '', String(LEASE_MS), ca);
+      await holdsItsJobs(workron, child);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+}
 
 for (const driver of ['memory', 'sqlite']) {
   test(`blocked loop: in the owning process of ${driver}, nothing is lost`, async () => {

@@ -92,8 +92,38 @@ export function exerciseLibrary(name: string, open: () => Promise<TestLibrary>):
       await assert.rejects(workron.submit(free, 'a\0b'), /NUL/);
       await assert.rejects(workron.submit(free, null, { delay: 'soon' }), { code: 'bad_request' });
       await assert.rejects(workron.submit(free, null, { prioritty: 1 } as object), /did you mean.*priority/i);
+      await assert.rejects(workron.submit(free, null, { maxAttempts: 0 }), {
+        code: 'bad_request',
+        message: 'maxAttempts: expected a whole number from 1 to 10000',
+        details: { errors: [{ pointer: '/maxAttempts', detail: 'expected a whole number from 1 to 10000' }] },
+      });
+      const wrongKey = { key: 'k', onConflict: 'never' as 'reject' };
+      await assert.rejects(
+        workron.submit(free, null, { unique: wrongKey }),
+        /^WorkronError: unique\.onConflict: expected/,
+      );
+      await assert.rejects(
+        workron.submit(free, null, { resources: { my_gpu: -1 } }),
+        /^WorkronError: resources\.my_gpu: /,
+      );
       await assert.rejects(workron.submit(free, 'x'.repeat(1_100_000)), { code: 'payload_too_large' });
       await assert.rejects(workron.job('1'), { code: 'job_not_found' });
+    });
+
+    test('wrong options of a job are refused before a worker starts', async () => {
+      await using it = await open();
+      const { workron } = it;
+      const wrong = job('wrong', { timeout: 'soon', run: () => null });
+      await assert.rejects(workron.start({ jobs: [wrong] }), {
+        code: 'bad_request',
+        message: /^the job wrong: timeout: expected a duration/,
+      });
+      assert.throws(() => job('unknown', { maxAttempt: 1, run: () => null } as object), {
+        code: 'bad_request',
+        message: 'maxAttempt: unknown option; did you mean maxAttempts?',
+      });
+      await workron.start({ jobs: [double] });
+      assert.deepEqual(await (await workron.submit(double, { n: 2 })).result(), { n: 4 });
     });
 
     test('a failure reaches who waits, with its reason; a RetryAfter is tried again', async () => {

@@ -1,13 +1,13 @@
 /** The API inside somebody else's server. */
 
 import assert from 'node:assert/strict';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import express from 'express';
 import fastify from 'fastify';
 import { Client } from '../../src/client.ts';
-import { job, open } from '../../src/index.ts';
+import { job, type MountUser, open } from '../../src/index.ts';
 import { openBrowser } from '../kit/browser.ts';
 import { openScreen } from '../kit/dashboard.ts';
 import { buildPage } from '../kit/page-build.ts';
@@ -208,4 +208,47 @@ test('mount: in Fastify, with a prefix: bodies, addresses in answers, streams, a
   } finally {
     await app.close();
   }
+});
+
+test('mount: authorize says who calls and what they may, for node and fetch', async () => {
+  await using workron = await open('memory:', { log: 'silent' });
+  const people: Record<string, MountUser> = {
+    ada: { name: 'ada', role: 'admin' },
+    bob: { name: 'bob', role: 'viewer' },
+    cy: { name: 'cy', role: 'submitter', queues: ['mail'] },
+  };
+  const authorize = async (request: IncomingMessage | Request): Promise<MountUser | null> => {
+    const { headers } = request;
+    const who = headers instanceof Headers ? headers.get('x-who') : headers['x-who'];
+    if (who === 'broken') throw new Error('no directory');
+    return people[String(who)] ?? null;
+  };
+  const mounted = await workron.mount({ authorize });
+  await using host = await listening(mounted.node);
+  type Way = (path: string, init: RequestInit) => Promise<Response>;
+  const byNode: Way = (path, init) => fetch(host.url + path, init);
+  const byFetch: Way = (path, init) => mounted.fetch(new Request(`http://shop.example${path}`, init));
+  for (const call of [byNode, byFetch]) {
+    const as = async (who: string, method: string, path: string, body?: object, more: Record<string, string> = {}) => {
+      const headers = { 'x-who': who, 'content-type': 'application/json', ...more };
+      const answer = await call(path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+      const text = await answer.text();
+      return { status: answer.status, body: text.startsWith('{') ? JSON.parse(text) : text };
+    };
+    const later = { command: 'true', delay: '1h' };
+    assert.equal((await as('eve', 'GET', '/jobs')).status, 403);
+    assert.equal((await as('eve', 'GET', '/jobs', undefined, { 'x-workron-mount-user': 'ada' })).status, 403);
+    assert.equal((await as('bob', 'GET', '/jobs')).status, 200);
+    assert.equal((await as('bob', 'POST', '/jobs', later)).status, 403);
+    assert.equal((await as('cy', 'POST', '/jobs', later)).status, 403, 'another queue');
+    const { body: made } = await as('cy', 'POST', '/jobs', { ...later, queue: 'mail' });
+    assert.equal(made.submitted_by, 'cy');
+    assert.equal((await as('ada', 'POST', `/jobs/${made.id}/cancel`)).status, 200);
+    const { body: audit } = await as('ada', 'GET', '/audit?limit=1');
+    assert.deepEqual([audit.items[0].actor, audit.items[0].status], ['ada', 200]);
+    const { body: session } = await as('bob', 'GET', '/session');
+    assert.deepEqual([session.name, session.scopes, session.token_needed], ['bob', ['read'], false]);
+  }
+  assert.equal((await byNode('/jobs', { headers: { 'x-who': 'broken' } })).status, 500);
+  await assert.rejects(byFetch('/jobs', { headers: { 'x-who': 'broken' } }), /no directory/);
 });

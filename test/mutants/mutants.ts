@@ -111,7 +111,7 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/worker/command/standard-input.ts',
-        from: 'return `exec <${shellQuoted(file)}; ${command}`;',
+        from: 'return `exec <${shellQuoted(file.path)}; ${command}`;',
         to: 'return command;',
       },
     ],
@@ -144,6 +144,49 @@ export const MUTANTS: Mutant[] = [
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'why leaves limits and rates aside',
+    edits: [
+      {
+        file: 'src/store/memory/jobs/outlook.ts',
+        from: 'fullMeter(metersOf(entry.spec), useNow, now) !== undefined && line.delete(entry)',
+        to: 'false',
+      },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'why does not count what comes first against a limit (SQLite)',
+    edits: [
+      {
+        file: 'src/store/sqlite/jobs/admission.ts',
+        from: 'this.#uses.set(meter.name, withStart(',
+        to: 'if (this.#looking === undefined) this.#uses.set(meter.name, withStart(',
+      },
+    ],
+    tests: ['test/store/sqlite/contract.test.ts'],
+  },
+  {
+    name: 'a claim parks all jobs of a full key at once',
+    edits: [{ file: 'src/core/meter.ts', from: 'MAX_PARKED = 500', to: 'MAX_PARKED = 500_000' }],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a less urgent job passes those behind jobs of a full key (PostgreSQL)',
+    edits: [{ file: 'src/store/postgres/jobs/plan-claim.ts', from: '(!mayPassUnread && ', to: '(mayPassUnread && ' }],
+    tests: ['test/store/postgres/contract.test.ts'],
+  },
+  {
+    name: 'a reservation for a job that waited for a rate is not known (PostgreSQL)',
+    edits: [
+      {
+        file: 'src/store/postgres/sql/reservations.ts',
+        from: 'n.id = coalesce(p.lane, l.lane)',
+        to: 'n.id = l.lane',
+      },
+    ],
+    tests: ['test/store/postgres/contract.test.ts'],
   },
   {
     name: 'jobs with limits are prefetched',
@@ -270,8 +313,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/core/transition.ts',
-        from: 'if (job.startedAt === null) {',
-        to: 'if (job.startedAt === undefined) {',
+        from: 'if (job.startedAt === null && ',
+        to: 'if (job.startedAt === undefined && ',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
@@ -341,6 +384,31 @@ export const MUTANTS: Mutant[] = [
       },
     ],
     tests: ['test/store/postgres/contract.test.ts'],
+  },
+  {
+    name: 'a batch of ends does not check the attempt (PostgreSQL)',
+    edits: [
+      { file: 'src/store/postgres/sql/settle.ts', from: 'and l.attempt = $2 and', to: 'and $2::integer > 0 and' },
+    ],
+    tests: ['test/store/postgres/settle.test.ts'],
+  },
+  {
+    name: 'a batch of ends does not check the worker (PostgreSQL)',
+    edits: [
+      { file: 'src/store/postgres/sql/settle.ts', from: 'and l.worker_id = $3 and', to: 'and $3::integer > 0 and' },
+    ],
+    tests: ['test/store/postgres/settle.test.ts'],
+  },
+  {
+    name: 'a batch of ends gives all jobs the start of the first (PostgreSQL)',
+    edits: [
+      {
+        file: 'src/store/postgres/sql/settle.ts',
+        from: '[width_bucket(l.job_id, $1::bigint[])]',
+        to: '[1]',
+      },
+    ],
+    tests: ['test/store/postgres/settle.test.ts'],
   },
   {
     name: 'reap checks only the id: a worker that has reported in between loses its job',
@@ -462,7 +530,7 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/store/memory/jobs/apply-changes.ts',
-        from: '  if ((entry.cancelRequestedAt !== null) !== fence.cancelRequested) return undefined;\n',
+        from: '(entry.cancelRequestedAt !== null) !== fence.cancelRequested || ',
         to: '',
       },
     ],
@@ -517,7 +585,7 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/store/postgres/jobs/apply-changes.ts',
-        from: "if (change.kind === 'end' || change.kind === 'requeue') openClaims",
+        from: 'if (ENDS_ATTEMPT.includes(change.kind)) openClaims',
         to: "if (change.kind !== 'reopen') openClaims",
       },
     ],
@@ -922,20 +990,15 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/worker/launcher/process-table.ts',
-        from: 'if (value === undefined || !isOwn(pid)) return [];',
+        from: 'if (value === undefined || !believed.includes(userOf(pid))) return [];',
         to: 'if (value === undefined) return [];',
-      },
-      {
-        file: 'src/worker/launcher/sweep.ts',
-        from: ' && isOwn(pid) && isRunning(pid)',
-        to: ' && isRunning(pid)',
       },
     ],
     tests: ['test/worker/other-users.test.ts'],
   },
   {
     name: 'a work folder that another user made is used',
-    edits: [{ file: 'src/worker/launcher/work-folder.ts', from: ' && stat.uid === process.getuid?.()', to: '' }],
+    edits: [{ file: 'src/worker/launcher/work-folder.ts', from: ' && stat.uid === uid', to: '' }],
     tests: ['test/worker/other-users.test.ts'],
   },
   {
@@ -943,11 +1006,49 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/worker/launcher/output-pipes.ts',
-        from: '!stat.isFIFO() || stat.uid !== process.getuid?.()',
+        from: '!stat.isFIFO() || stat.uid !== uid',
         to: '!stat.isFIFO()',
       },
     ],
     tests: ['test/worker/other-users.test.ts'],
+  },
+  {
+    name: 'a sweep ends processes of root in the session of a marked process of the commands’ user',
+    edits: [
+      {
+        file: 'src/worker/launcher/sweep.ts',
+        from: '`${readStat(pid)?.session} of ${userOf(pid)}`',
+        to: '`${readStat(pid)?.session}`',
+      },
+    ],
+    tests: ['test/worker/run-as.test.ts'],
+  },
+  {
+    name: 'a command as another user keeps the groups of root',
+    edits: [
+      {
+        file: 'src/worker/launcher/thread-identity.ts',
+        from: '      this.#must(this.#setGroups(setgroups, groups));\n',
+        to: '',
+      },
+    ],
+    tests: ['test/worker/run-as.test.ts'],
+  },
+  {
+    name: 'a launcher stays the user of the command that it started',
+    edits: [{ file: 'src/worker/launcher/thread-identity.ts', from: '      this.#restore();', to: '' }],
+    tests: ['test/worker/run-as.test.ts'],
+  },
+  {
+    name: 'a worker under root reads a file that is not of the commands’ user',
+    edits: [
+      {
+        file: 'src/worker/command/plain-file.ts',
+        from: 'owner === null || stat.uid === owner.uid',
+        to: 'true',
+      },
+    ],
+    tests: ['test/worker/run-as.test.ts'],
   },
   {
     name: 'a job that does not fit yet reserves nothing',
@@ -1005,8 +1106,14 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'two gangs hold places that are not free',
-    edits: [{ file: 'src/core/gang.ts', from: '      isHolding = found !== undefined;\n', to: '' }],
-    tests: ['test/store/memory/contract.test.ts'],
+    edits: [
+      {
+        file: 'src/core/gang.ts',
+        from: 'let isHolding = given.places.some(({ accepted }) => !accepted);',
+        to: 'let isHolding = false;',
+      },
+    ],
+    tests: ['test/scheduler/gangs-random.test.ts'],
   },
   {
     name: 'a member starts before all places of its gang are held',
@@ -1035,11 +1142,329 @@ export const MUTANTS: Mutant[] = [
     name: 'the members of a gang go on when one has failed',
     edits: [
       {
-        file: 'src/scheduler/duties/placer.ts',
-        from: 'if (!goesOn && (failed || stranded.length > 0))',
-        to: 'if (!goesOn && stranded.length > 0)',
+        file: 'src/core/gang-fate.ts',
+        from: '  if (hasFailed) return cancelling(unfinished);\n',
+        to: '',
       },
     ],
     tests: ['test/scheduler/gangs.test.ts'],
+  },
+  {
+    name: 'the address of the profile in use gets any token',
+    edits: [
+      {
+        file: 'src/ops/settings/profile-choice.ts',
+        from: 'if (asked === undefined && own !== undefined) {',
+        to: 'if (asked?.unasked && own !== undefined) {',
+      },
+    ],
+    tests: ['test/cli/config.test.ts'],
+  },
+  {
+    name: 'the token of a profile goes to another address',
+    edits: [
+      {
+        file: 'src/ops/settings/profile-choice.ts',
+        from: 'const chosen: GivenSettings = { ...rest, url: { text: profile.url, from, rank } };',
+        to: 'const chosen: GivenSettings = { ...rest, url: url ?? { text: profile.url, from, rank } };',
+      },
+    ],
+    tests: ['test/cli/config.test.ts'],
+  },
+  {
+    name: 'a connection to a standby is used on',
+    edits: [{ file: 'src/store/postgres/base/database.ts', from: ' && codeOf(error) !== READ_ONLY', to: '' }],
+    tests: ['test/process/failover.test.ts'],
+  },
+  {
+    name: 'promote leaves out the indexes',
+    edits: [
+      {
+        file: 'src/node/promote/promote.ts',
+        from: '    for (const index of indexes) await client.query(index);\n',
+        to: '',
+      },
+    ],
+    tests: ['test/node/promote.test.ts'],
+  },
+  {
+    name: 'an export takes a claimed job for a waiting one',
+    edits: [
+      {
+        file: 'src/node/export/tables.ts',
+        from: "case when t.claimed then 'running' else t.listed_as end",
+        to: 't.listed_as',
+      },
+    ],
+    tests: ['test/node/export.test.ts'],
+  },
+  {
+    name: 'an export that lacks rows is restored',
+    edits: [
+      {
+        file: 'src/node/export/load.ts',
+        from: 'if (sum.result.rows !== rows || sum.result.checksum !== checksum) {',
+        to: 'if (sum.result.rows < 0) {',
+      },
+    ],
+    tests: ['test/node/export.test.ts'],
+  },
+  {
+    name: 'ids that were given to deleted jobs are given again after a restore',
+    edits: [{ file: 'src/node/export/load.ts', from: '    this.#continueIds(ids ?? {});\n', to: '' }],
+    tests: ['test/node/export.test.ts'],
+  },
+  {
+    name: 'a worker accepts places beside those that it holds already',
+    edits: [
+      {
+        file: 'src/core/gang.ts',
+        from: 'places.toSorted((a, b) => Number(b.accepted) - Number(a.accepted))',
+        to: 'places',
+      },
+    ],
+    tests: ['test/scheduler/gangs-random.test.ts'],
+  },
+  {
+    name: 'a member is done before the others have succeeded',
+    edits: [
+      {
+        file: 'src/store/memory/jobs/settle.ts',
+        from: "entry.status !== 'running' || needsAll(entry.spec)",
+        to: "entry.status !== 'running'",
+      },
+    ],
+    tests: ['test/scheduler/gangs.test.ts'],
+  },
+  {
+    name: 'SQLite ends a member before the others have succeeded',
+    edits: [
+      {
+        file: 'src/store/sqlite/sql/settle.ts',
+        from: "l.status = 'running' and l.flags & ${FLAG.member} = 0",
+        to: "l.status = 'running' and l.flags <> ${-FLAG.member}",
+      },
+    ],
+    tests: ['test/store/sqlite/contract.test.ts'],
+  },
+  {
+    name: 'PostgreSQL ends a member before the others have succeeded',
+    edits: [
+      {
+        file: 'src/store/postgres/migrations/001_foundation.sql',
+        from: 'and l.claimed and l.flags & 8192 = 0\n',
+        to: 'and l.claimed\n',
+      },
+    ],
+    tests: ['test/store/postgres/contract.test.ts'],
+  },
+  {
+    name: 'a member pays for being stopped with its gang',
+    edits: [
+      {
+        file: 'src/core/member.ts',
+        from: 'counters: countersOf(job), delayMs: 0',
+        to: 'counters: { ...countersOf(job), failures: job.failures + 1 }, delayMs: 0',
+      },
+    ],
+    tests: ['test/scheduler/gangs.test.ts'],
+  },
+  {
+    name: 'a gang pays for a term in which no member failed',
+    edits: [{ file: 'src/core/gang-fate.ts', from: '{ failed: failures > gang.charged }', to: '{ failed: true }' }],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'the places of a gang are given up while a member may be starting',
+    edits: [{ file: 'src/core/gang-fate.ts', from: "drop: gang.stopping ? 'always' : null", to: "drop: 'always'" }],
+    tests: ['test/core/gang-fate.test.ts'],
+  },
+  {
+    name: 'a stop that was decided in an earlier term stops the gang',
+    edits: [
+      {
+        file: 'src/store/memory/jobs/gangs.ts',
+        from: 'row === undefined || row.term !== term || row.stopping',
+        to: 'row === undefined || row.stopping',
+      },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'places of a later term are dropped',
+    edits: [
+      {
+        file: 'src/store/memory/jobs/gangs.ts',
+        from: 'tables.gangs.get(gangId)?.term !== term || (',
+        to: '(',
+      },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a person cannot cancel a member that is stopped with its gang',
+    edits: [
+      {
+        file: 'src/core/transition.ts',
+        from: 'return job.cancelRequestedAt === null || job.gangStop',
+        to: 'return job.cancelRequestedAt === null',
+      },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a unique key replaces jobs of queues that the caller may not use',
+    edits: [
+      {
+        file: 'src/core/unique.ts',
+        from: 'return unique.within !== undefined && replacesWaiting(unique) && !unique.within.includes(holderQueue);',
+        to: 'return unique.within !== undefined && replacesWaiting(unique) && holderQueue === undefined;',
+      },
+    ],
+    tests: ['test/http/restricted.test.ts'],
+  },
+  {
+    name: 'a stored workflow of other queues can be replaced',
+    edits: [
+      { file: 'src/http/handlers/definitions.ts', from: 'await authorizeDefinition(call, wanted.name);', to: '' },
+    ],
+    tests: ['test/http/restricted.test.ts'],
+  },
+  {
+    name: 'the audit is written after the change',
+    edits: [
+      {
+        file: 'src/http/audit.ts',
+        from: 'request.auditId = await scheduler.addAudit(entryOf(request, null), AbortSignal.timeout(WRITE_TIMEOUT_MS));',
+        to: 'request.auditId = null;',
+      },
+    ],
+    tests: ['test/http/audit.test.ts'],
+  },
+  {
+    name: 'a job that an unfinished one depends on is deleted',
+    edits: [
+      {
+        file: 'src/store/memory/jobs/delete.ts',
+        from: 'isTerminal(status) && !isNeeded(tables, entry) &&',
+        to: 'isTerminal(status) &&',
+      },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a bulk delete counts unfinished jobs',
+    edits: [
+      {
+        file: 'src/scheduler/jobs/bulk.ts',
+        from: "const matching = action === 'delete' ? endedOf(filter) : filter;",
+        to: 'const matching = filter;',
+      },
+    ],
+    tests: ['test/http/delete.test.ts'],
+  },
+  {
+    name: 'the name of a user is believed from every peer',
+    edits: [
+      {
+        file: 'src/http/trusted-proxy.ts',
+        from: 'if (header === null || peer === undefined || !this.#trusts(peer)) return undefined;',
+        to: 'if (header === null || peer === undefined) return undefined;',
+      },
+    ],
+    tests: ['test/http/trusted-proxy.test.ts'],
+  },
+  {
+    name: 'the address of a caller is the first that it wrote itself',
+    edits: [
+      {
+        file: 'src/http/trusted-proxy.ts',
+        from: 'for (const hop of hops.slice(-MAX_HOPS).reverse()) {',
+        to: 'for (const hop of hops) {',
+      },
+    ],
+    tests: ['test/http/trusted-proxy.test.ts'],
+  },
+  {
+    name: 'a cancel is not noticed',
+    edits: [
+      {
+        file: 'src/core/notify.ts',
+        from: "(status === 'cancelled' && cancels)",
+        to: "(status === 'skipped' && cancels)",
+      },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'every run is slow',
+    edits: [
+      {
+        file: 'src/scheduler/duties/notifier.ts',
+        from: 'return slowAfterMs !== undefined && took !== null && took > slowAfterMs;',
+        to: 'return slowAfterMs !== undefined && took !== null;',
+      },
+    ],
+    tests: ['test/scheduler/notify.test.ts'],
+  },
+  {
+    name: 'a launcher reports the end of its worker to public authorities only',
+    edits: [
+      {
+        file: 'src/worker/launcher/report-gone.ts',
+        from: '...(ca === null ? {} : { ca }) };',
+        to: '};',
+      },
+    ],
+    tests: ['test/process/tls.test.ts'],
+  },
+  {
+    name: 'the thread that keeps a lease trusts public authorities only',
+    edits: [
+      {
+        file: 'src/worker/http-lease-keeper.ts',
+        from: 'data: options }',
+        to: 'data: { ...options, ca: null } }',
+      },
+    ],
+    tests: ['test/library/blocked-loop.test.ts'],
+  },
+  {
+    name: 'a renewed TLS certificate is read and not used',
+    edits: [
+      {
+        file: 'src/http/server-certificate.ts',
+        from: 'for (const server of this.#servers) server.setSecureContext({ cert: pair.cert, key: pair.key });',
+        to: '',
+      },
+    ],
+    tests: ['test/process/tls.test.ts'],
+  },
+  {
+    name: 'a TLS key that all users can read is used',
+    edits: [
+      {
+        file: 'src/http/server-certificate.ts',
+        from: "const key = readPrivateFile('tls-key', keyFile);",
+        to: "const key = readFileSync(keyFile, 'utf8');",
+      },
+    ],
+    tests: ['test/process/tls.test.ts'],
+  },
+  {
+    name: 'a file of the working directory says which authority gets a token',
+    edits: [
+      {
+        file: 'src/ops/settings/trust.ts',
+        from: 'if (given.ca?.unasked && used !== undefined && !isOwn) {',
+        to: 'if (given.ca?.unasked && used !== undefined && isOwn) {',
+      },
+    ],
+    tests: ['test/process/tls.test.ts'],
+  },
+  {
+    name: 'the cookie of a session over TLS goes over plain HTTP, too',
+    edits: [{ file: 'src/http/answer-call.ts', from: "'encrypted' in request.raw.socket || ", to: '' }],
+    tests: ['test/process/tls.test.ts'],
   },
 ];

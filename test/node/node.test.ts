@@ -28,7 +28,8 @@ function notingStore(): { store: Store; ended: string[] } {
   return { store, ended };
 }
 
-const listening = { host: '127.0.0.1', port: 0, token: null, allowedHosts: [] };
+const NO_PROXY = { trustProxy: [], userHeader: null, roleMap: [] };
+const listening = { host: '127.0.0.1', port: 0, token: null, allowedHosts: [], certificate: null, ...NO_PROXY };
 
 test('node: shuts down in order: API, loops, last calls, store', async () => {
   const { store, ended } = notingStore();

@@ -260,3 +260,38 @@ test('settings: a file that nobody named does not decide which code runs', () =>
   assert.deepEqual(load({ command: 'up', yaml }).handlers, ['./jobs.ts']);
   assert.deepEqual(loadIn(yaml, { command: 'up', flags: { handlers: './mine.ts' } }).handlers, ['./mine.ts']);
 });
+
+test('settings: the names of a proxy need its address and roles, and are parsed strictly', () => {
+  const proxy = { 'trust-proxy': '127.0.0.1,10.0.0.0/8', 'user-header': 'X-Forwarded-Email' };
+  const { trustProxy, userHeader, roleMap } = load({
+    flags: { ...proxy, 'role-map': 'ada@example.org=admin,*@example.org=viewer' },
+  });
+  assert.deepEqual([trustProxy, userHeader], [['127.0.0.1', '10.0.0.0/8'], 'x-forwarded-email']);
+  assert.deepEqual(roleMap, [
+    { pattern: 'ada@example.org', role: 'admin' },
+    { pattern: '*@example.org', role: 'viewer' },
+  ]);
+  assert.match(refusal({ flags: proxy }), /user-header needs trust-proxy, .* and role-map/);
+  assert.match(
+    refusal({ flags: { 'user-header': 'x-user', 'role-map': '*=viewer' } }),
+    /user-header needs trust-proxy/,
+  );
+  assert.match(refusal({ flags: { 'role-map': '*=viewer' } }), /role-map needs user-header/);
+  assert.match(
+    refusal({ flags: { ...proxy, 'role-map': '*=viewer', 'insecure-no-token': 'on' } }),
+    /exclude each other/,
+  );
+  for (const given of ['ada', 'ada=', '=admin', 'ada=worker', 'ada=root', 'a=b=admin', '**********=admin']) {
+    assert.match(refusal({ flags: { ...proxy, 'role-map': given } }), /expected (rules such as|a list)/, given);
+  }
+  for (const given of ['all', 'proxy.example.org', '10.0.0.0/33', '']) {
+    assert.match(refusal({ flags: { 'trust-proxy': given } }), /expected/, given);
+  }
+  for (const given of ['authorization', 'Cookie', 'a b', 'X-Forwarded-For', 'x:y']) {
+    assert.match(
+      refusal({ flags: { ...proxy, 'user-header': given, 'role-map': '*=viewer' } }),
+      /a header such as/,
+      given,
+    );
+  }
+});

@@ -72,3 +72,53 @@ describe('limits: kill -9 of a process that runs jobs with a limit leaks no plac
     await leaksNothing(() => startWorkron({ args }));
   });
 });
+
+interface Attempts {
+  items: { started_at: string; outcome: string }[];
+}
+
+const RATE = { key: 'api', limit: 6, per: 1_000, burst: 2 };
+
+/** When the attempts of these jobs started, by the clock of the store, in order. */
+async function startsOf(url: string, ids: readonly string[]): Promise<number[]> {
+  const starts: number[] = [];
+  for (const id of ids) {
+    const { items } = await api<Attempts>(url, `/jobs/${id}/attempts`);
+    const begun = items.filter(({ outcome }) => outcome !== 'returned');
+    starts.push(...begun.map(({ started_at }) => Date.parse(started_at)));
+  }
+  return starts.sort((a, b) => a - b);
+}
+
+test('rates: several schedulers on PostgreSQL that are killed start no more in any window than the rate allows', {
+  timeout: 600_000,
+}, async () => {
+  await using postgres = await openTestPostgres();
+  const args = [...quick, '--db-url', postgres.url, '--db-schema', postgres.schema];
+  await using steady = await startWorkron({ args });
+  const job = { command: 'true', max_attempts: 100, rates: [RATE] };
+  const { items } = await api<Page>(
+    steady.url,
+    '/jobs',
+    Array.from({ length: effort.ratedJobs }, () => job),
+  );
+  const ids = items.map(({ id }) => id);
+  const left = async () => {
+    const page = await api<Page>(steady.url, '/jobs?status=pending,scheduled,running&limit=200');
+    return page.items.length;
+  };
+  for (let before = await left(); before > 0; before = await left()) {
+    await using other = await startWorkron({ args });
+    // Both of them start jobs for a while.
+    await eventually(async () => (await left()) <= Math.max(0, before - 8), { everyMs: 50, withinMs: effort.waitMs });
+    other.signal('SIGKILL');
+    await other.exited;
+  }
+  const starts = await startsOf(steady.url, ids);
+  assert.ok(starts.length >= ids.length, `${starts.length} attempts of ${ids.length} jobs`);
+  const most = RATE.limit + RATE.burst;
+  for (const [place, at] of starts.entries()) {
+    const next = starts[place + most] ?? Infinity;
+    assert.ok(next >= at + RATE.per, `${most + 1} attempts started within ${next - at} ms`);
+  }
+});

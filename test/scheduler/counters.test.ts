@@ -17,6 +17,7 @@ import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
 import { runStatistics } from '../../src/scheduler/duties/duties.ts';
 import { grapher } from '../../src/scheduler/duties/grapher.ts';
 import { Leader } from '../../src/scheduler/duties/leader.ts';
+import { placer } from '../../src/scheduler/duties/placer.ts';
 import { expirer } from '../../src/scheduler/duties/promoter.ts';
 import { reaper } from '../../src/scheduler/duties/reaper.ts';
 import { ticker } from '../../src/scheduler/duties/ticker.ts';
@@ -42,6 +43,7 @@ const EVENTS: Record<LifecycleEvent, true> = {
   interrupted: true,
   snoozed: true,
   returned: true,
+  stopped: true,
   expired: true,
   lease_lost: true,
 };
@@ -135,6 +137,25 @@ async function liveThrough({ scheduler, context, clock, graph, claim, runOne }: 
   await scheduler.heartbeat({ workerId: numbered.id, leases: [], seenClaim: 1 }, signal);
   await scheduler.settle([{ ...(await claim(id)), outcome: DONE }], signal);
 
+  // A member that is stopped with its gang.
+  const rules = { id: 'g', size: 2, spread: 'pack', onMemberFailure: 'restart', timeoutMs: MINUTE } as const;
+  const members = [0, 1].map((rank) => aJob({ tags: ['gang:g'], requires: ['crew'], gang: { ...rules, rank } }));
+  await scheduler.submit(members, {}, signal);
+  const crew = await scheduler.register(aWorker({ slots: 2, tags: ['crew'] }), signal);
+  const place = placer(context);
+  await place.tick(signal);
+  const both = { workerId: crew.id, limit: 2, offer: anOffer({ tags: ['crew'] }), claimSeq: 1, waitMs: 0 };
+  const [first, second] = (await scheduler.claim(both, signal)).map(({ id: jobId, attempt }) => ({
+    jobId,
+    attempt,
+    workerId: crew.id,
+  }));
+  assert.ok(first && second);
+  await scheduler.settle([{ ...first, outcome: FAILED }], signal);
+  await place.tick(signal);
+  await scheduler.settle([{ ...second, outcome: { type: 'cancelled', error: null } }], signal);
+  await scheduler.cancel(first.jobId, { keepChildren: false }, signal);
+
   // A failing step skips the steps after it: its child at once, the next one by the cascade.
   const steps = [aStep('a'), aStep('b', { parents: [0] }), aStep('c', { parents: [1] })];
   await scheduler.submitWorkflow(aWorkflow(steps), {}, signal);
@@ -207,7 +228,14 @@ test('counters: no declared metric stays without a sample other than zero', asyn
   await eventually(async () => (await metrics.loopErrors.get()).values.length > 0);
   ended.abort();
   await statistics;
-  const server = createServer({ scheduler, token: null, allowedHosts: [], log: silentLog, version: '0' });
+  const server = createServer({
+    scheduler,
+    token: null,
+    allowedHosts: [],
+    log: silentLog,
+    version: '0',
+    examine: async () => [],
+  });
   const listening = await server.listen({ host: '127.0.0.1', port: 0 });
   const { url } = listening;
   await using _server = { [Symbol.asyncDispose]: () => listening.close() };

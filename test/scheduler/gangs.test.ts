@@ -11,9 +11,11 @@ import { silentLog } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
 import { placer } from '../../src/scheduler/duties/placer.ts';
+import { reaper } from '../../src/scheduler/duties/reaper.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
 
 const LEASE_MS = 30_000;
+const NO_BACKOFF = { type: 'none', baseMs: 0, factor: 1, capMs: 0, jitter: 0 } as const;
 
 async function scene(rules: Partial<Gang> = {}) {
   const clock = new VirtualClock();
@@ -29,9 +31,9 @@ async function scene(rules: Partial<Gang> = {}) {
     heartbeatMs: 5_000,
   });
   const workers = [await register(), await register()];
-  const gang = { id: 'g', size: 2, spread: 'spread', onMemberFailure: 'fail', timeoutMs: 60_000, ...rules } as const;
+  const gang = { id: 'g', size: 2, spread: 'spread', onMemberFailure: 'restart', timeoutMs: 60_000, ...rules } as const;
   const members = Array.from({ length: gang.size }, (_, rank) =>
-    aJob({ tags: ['gang:g'], maxAttempts: 1, gang: { ...gang, rank } }),
+    aJob({ tags: ['gang:g'], maxAttempts: 2, backoff: NO_BACKOFF, gang: { ...gang, rank } }),
   );
   const { items } = await scheduler.submit(members, {}, signal);
   const ids = items.map(({ job }) => job.id);
@@ -48,6 +50,7 @@ async function scene(rules: Partial<Gang> = {}) {
   }
   return {
     scheduler,
+    context,
     store,
     clock,
     workers,
@@ -72,22 +75,110 @@ async function scene(rules: Partial<Gang> = {}) {
   };
 }
 
+const DONE = { type: 'succeeded', exitCode: 0 } as const;
 const FAILED = { type: 'failed', exitCode: 7, signal: null, error: 'exit 7' } as const;
 
 test('gang: all members succeed, and nothing of it is left', async () => {
   const { scheduler, store, start, statuses, round } = await scene();
   for (const lease of await start()) {
-    await scheduler.settle([{ ...lease, outcome: { type: 'succeeded', exitCode: 0 } }], signal);
+    assert.deepEqual(await scheduler.settle([{ ...lease, outcome: DONE }], signal), ['ok']);
+    assert.deepEqual(await scheduler.settle([{ ...lease, outcome: DONE }], signal), ['ok'], 'a repeated report');
     await round();
   }
   assert.deepEqual(await statuses(), ['done', 'done']);
+  await round();
   assert.deepEqual(await store.places(signal), []);
 });
 
-test('gang: if a member fails, the others are told to stop, and are cancelled', async () => {
-  const { scheduler, store, start, statuses, round } = await scene();
+test('gang: why tells a member that has succeeded, and one that is stopped, what it waits for', async () => {
+  const { scheduler, start, round, why } = await scene();
+  const [first, second] = await start();
+  await scheduler.settle([{ ...first, outcome: DONE }], signal);
+  assert.match(await why(), /its gang: 1 of 2 members have succeeded/);
+  await scheduler.settle([{ ...second, outcome: FAILED }], signal);
+  await round();
+  assert.match(await why(), /its gang: the other members are being stopped/);
+});
+
+test('gang: if a member fails, the others are told to stop, and all start again', async () => {
+  const { scheduler, store, start, statuses, round, workers, claim } = await scene();
   const [first, second] = await start();
   await scheduler.settle([{ ...first, outcome: FAILED }], signal);
+  await round();
+  const { jobId, attempt, workerId } = second;
+  const orders = await scheduler.heartbeat({ workerId, leases: [{ jobId, attempt }], seenClaim: 9 }, signal);
+  assert.deepEqual(orders?.cancel, [{ jobId, attempt }]);
+  assert.match((await scheduler.job(jobId, signal)).waitingFor ?? '', /its gang starts again/);
+  const stopped = [{ ...second, outcome: { type: 'cancelled', error: null } }] as const;
+  assert.deepEqual(await scheduler.settle(stopped, signal), ['ok']);
+  assert.deepEqual(await scheduler.settle(stopped, signal), ['ok'], 'a repeated report');
+  assert.deepEqual(await statuses(), ['pending', 'pending']);
+  await round();
+  await claim(workers[0] ?? 0);
+  assert.equal((await claim(workers[1] ?? 0))?.attempt, 2);
+  assert.equal((await claim(workers[0] ?? 0))?.attempt, 2);
+  const [one, two] = await store.read([first.jobId, jobId], signal);
+  assert.deepEqual([one?.failures, two?.failures, two?.interruptions], [1, 0, 0]);
+  assert.deepEqual(await scheduler.settle([{ ...second, outcome: DONE }], signal), ['lease_lost']);
+});
+
+test('gang: a worker that is lost stops the others, and the gang waits for another worker', async () => {
+  const { scheduler, context, clock, start, statuses, round, register, claim } = await scene();
+  const [first, second] = await start();
+  const reap = reaper(context, { everyMs: 10_000, leaseMs: LEASE_MS, forgetAfterMs: 86_400_000 });
+  const lives = { workerId: second.workerId, leases: [{ jobId: second.jobId, attempt: 1 }], seenClaim: 9 };
+  for (let passed = 0; passed < 8; passed += 1) {
+    clock.advance(9_000);
+    await scheduler.heartbeat(lives, signal);
+    await reap.tick(signal);
+  }
+  await round();
+  assert.deepEqual((await scheduler.heartbeat(lives, signal))?.cancel.length, 1);
+  await scheduler.settle([{ ...second, outcome: { type: 'cancelled', error: null } }], signal);
+  assert.deepEqual(await statuses(), ['pending', 'pending']);
+  const third = await register();
+  await round();
+  assert.equal(await claim(third), undefined);
+  assert.ok(await claim(second.workerId));
+  assert.ok(await claim(third));
+  assert.deepEqual(await statuses(), ['running', 'running']);
+  assert.equal((await scheduler.attempts(first.jobId, signal))[0]?.outcome, 'lost');
+});
+
+test('gang: a member that snoozes makes its gang wait, and nobody pays', async () => {
+  const { scheduler, context, clock, store, start, statuses, round } = await scene();
+  const [first, second] = await start();
+  await scheduler.settle([{ ...first, outcome: { type: 'snoozed', delayMs: 60_000 } }], signal);
+  await round();
+  await scheduler.settle([{ ...second, outcome: { type: 'cancelled', error: null } }], signal);
+  await round();
+  assert.deepEqual(await statuses(), ['scheduled', 'pending']);
+  assert.deepEqual(await store.places(signal), []);
+  clock.advance(61_000);
+  for (const { workerId } of [first, second])
+    await scheduler.heartbeat({ workerId, leases: [], seenClaim: null }, signal);
+  await context.store.promote(10, signal);
+  await round();
+  assert.equal((await store.places(signal)).length, 2);
+  assert.equal((await store.gangs(['g'], signal))[0]?.failures, 0);
+});
+
+test('gang: a fatal error and the last failure of the budget end the gang; a retry starts all again', async () => {
+  const { scheduler, start, statuses, round, ids } = await scene();
+  const [first, second] = await start();
+  await scheduler.settle([{ ...first, outcome: { ...FAILED, fatal: true } }], signal);
+  await round();
+  await scheduler.settle([{ ...second, outcome: { type: 'cancelled', error: null } }], signal);
+  assert.deepEqual(await statuses(), ['failed', 'cancelled']);
+  await round();
+  await scheduler.retry(ids[1] ?? 0, signal);
+  assert.deepEqual(await statuses(), ['pending', 'pending']);
+});
+
+test('gang: with fail, the others are cancelled if a member fails', async () => {
+  const { scheduler, store, start, statuses, round } = await scene({ onMemberFailure: 'fail' });
+  const [first, second] = await start();
+  await scheduler.settle([{ ...first, outcome: { ...FAILED, fatal: true } }], signal);
   await round();
   const { jobId, attempt, workerId } = second;
   const orders = await scheduler.heartbeat({ workerId, leases: [{ jobId, attempt }], seenClaim: 9 }, signal);
@@ -101,13 +192,13 @@ test('gang: if a member fails, the others are told to stop, and are cancelled', 
 test('gang: with continue, the others go on', async () => {
   const { scheduler, start, statuses, round } = await scene({ onMemberFailure: 'continue' });
   const [first] = await start();
-  await scheduler.settle([{ ...first, outcome: FAILED }], signal);
+  await scheduler.settle([{ ...first, outcome: { ...FAILED, fatal: true } }], signal);
   await round();
   assert.deepEqual(await statuses(), ['failed', 'running']);
 });
 
-test('gang: if the worker of a member shuts down, the gang ends', async () => {
-  const { scheduler, store, start, round, statuses } = await scene();
+test('gang: with fail, the gang ends if the worker of a member shuts down', async () => {
+  const { scheduler, store, start, round, statuses } = await scene({ onMemberFailure: 'fail' });
   const [first, second] = await start();
   await scheduler.settle([{ ...first, outcome: { type: 'interrupted', error: 'drained' } }], signal);
   await round();
@@ -115,7 +206,7 @@ test('gang: if the worker of a member shuts down, the gang ends', async () => {
   assert.notEqual((await store.read([second.jobId], signal))[0]?.cancelRequestedAt, null);
 });
 
-test('gang: places are given anew if a worker vanishes before the start, or does not accept in time', async () => {
+test('gang: places are chosen again if a worker vanishes before the start, or does not accept in time', async () => {
   const { scheduler, store, clock, workers, round, claim, why, register } = await scene();
   await round();
   const [one = 0, two = 0] = workers;

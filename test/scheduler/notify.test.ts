@@ -1,4 +1,4 @@
-/** Being told: from an end to the jobs that carry its messages, on the memory store. */
+/** Notifications: from an end to the jobs that deliver its messages, on the memory store. */
 
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
@@ -7,7 +7,7 @@ import { aJob, aStep, aWorkflow } from '../../contract/kit/builders.ts';
 import { VirtualClock } from '../../contract/kit/clock.ts';
 import { Hands } from '../../contract/kit/graph.ts';
 import { aSchedule, PERIOD } from '../../contract/kit/schedules.ts';
-import { forever } from '../../contract/kit/steps.ts';
+import { cancel, claimOne, forever, succeed } from '../../contract/kit/steps.ts';
 import type { Job, NewJob } from '../../src/core/job.ts';
 import type { Notify, NotifyEvent, NotifyTarget } from '../../src/core/notify.ts';
 import { silentLog } from '../../src/ops/log.ts';
@@ -117,6 +117,31 @@ test('notify: a success without an earlier failure is not notified, a recovery i
   assert.deepEqual(await run('done'), []);
   assert.deepEqual(await run('failed', null), []);
   assert.deepEqual(await run('done', null), [], 'without a name nothing can recover');
+});
+
+test('notify: done, cancelled and slow are notified to those that ask for them, beside a recovery', async () => {
+  const { submit, hands, messages, clock, store } = await scene();
+  const notify = [hook('recovered'), hook('done', 'cancelled'), { ...hook('slow'), slowAfterMs: 60_000 }];
+  const texts = async () => (await messages()).map((message) => [bodyOf(message).event, bodyOf(message).text]);
+
+  const failed = await submit({ name: 'etl', notify });
+  await hands.failed(failed);
+  assert.deepEqual(await texts(), []);
+  const long = await submit({ name: 'etl', notify });
+  const lease = await claimOne(store);
+  clock.advance(61_000);
+  await succeed(store, lease);
+  assert.deepEqual(await texts(), [
+    ['recovered', `etl (job ${long.id}) succeeded again`],
+    ['done', `etl (job ${long.id}) is done`],
+    ['slow', `etl (job ${long.id}) took 1m1s`],
+  ]);
+  const short = await submit({ notify });
+  await hands.done(short);
+  assert.deepEqual(await texts(), [['done', `job ${short.id} is done`]]);
+  const stopped = await submit({ notify });
+  await cancel(store, stopped.id);
+  assert.deepEqual(await texts(), [['cancelled', `job ${stopped.id} was cancelled`]]);
 });
 
 test('notify: the installation is notified about all jobs and workflows, but not about steps or deliveries', async () => {

@@ -203,6 +203,7 @@ function isTimeout(error: unknown): boolean {
 
 function specOf(job: JobPlan): typeof DEFAULT_SPEC {
   const { queue, priority, maxAttempts, timeoutMs, killGraceMs, startTimeoutMs, rerun, onDisconnect, fairKey } = job;
+  const { limits, rates } = job;
   const isCommand = job.kind === 'command';
   return {
     ...DEFAULT_SPEC,
@@ -215,6 +216,8 @@ function specOf(job: JobPlan): typeof DEFAULT_SPEC {
     rerun,
     onDisconnect,
     fairKey,
+    limits,
+    rates,
     command: isCommand ? 'work' : null,
     handler: isCommand ? null : 'work',
     input: job.kind === 'instant' ? 'instant' : null,

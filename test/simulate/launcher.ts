@@ -84,7 +84,14 @@ export class SimulatedLauncher implements CommandLauncher {
 
   #start(id: number, start: Start, listener: Listener): void {
     if (this.#now >= this.#stopAt || this.#abandoned) {
-      const exit = { exitCode: null, signal: null, stopped: 'deadline', startError: null, left: 0 } as const;
+      const exit = {
+        exitCode: null,
+        signal: null,
+        usage: null,
+        stopped: 'deadline',
+        startError: null,
+        left: 0,
+      } as const;
       return this.#tell(() => listener.onExit(exit));
     }
     const behaviour = this.#events.began(...ids(start), start.finish);
@@ -124,7 +131,7 @@ export class SimulatedLauncher implements CommandLauncher {
     for (const [id, other] of this.#commands) if (other === command) this.#commands.delete(id);
     const { stopped } = command;
     this.#events.ended(...ids(command.start), { exitCode, stopped });
-    this.#tell(() => command.listener.onExit({ exitCode, signal, stopped, startError: null, left: 0 }));
+    this.#tell(() => command.listener.onExit({ exitCode, signal, usage: null, stopped, startError: null, left: 0 }));
   }
 
   get #now(): number {

@@ -1,5 +1,6 @@
 /** What happens in a simulation: its parts, the calls of clients, and the faults, all drawn from the seed. */
 
+import type { Limit, Rate } from '../../src/core/meter.ts';
 import type { OverlapPolicy } from '../../src/core/schedule/schedule.ts';
 import { Chance } from './chance.ts';
 
@@ -27,6 +28,8 @@ export interface JobPlan {
   onDisconnect: 'stop' | 'finish';
   gpus: number;
   fairKey: string | null;
+  limits: Limit[];
+  rates: Rate[];
 }
 
 export type Op = { at: number } & (
@@ -169,6 +172,7 @@ function opsOf(chance: Chance, base: Base): Op[] {
     ops.push({ type: 'drain', ...drain });
     if (chance.happens(0.5)) ops.push({ type: 'undrain', ...drain, at: drain.at + chance.int(0, leaseMs) });
   }
+  addMeters(base, ops);
   return ops.sort((a, b) => a.at - b.at);
 }
 
@@ -214,7 +218,23 @@ function jobPlan(chance: Chance, leaseMs: number): JobPlan {
     onDisconnect: chance.happens(0.15) ? 'finish' : 'stop',
     gpus: kind !== 'instant' && chance.happens(0.15) ? chance.int(1, 2) : 0,
     fairKey: chance.happens(0.2) ? chance.pick(['a', 'b']) : null,
+    limits: [],
+    rates: [],
   };
+}
+
+/** Gives most jobs of a fifth of the seeds limits or rates. All jobs of a seed that have a key have the same rule for it. */
+function addMeters({ seed }: Base, ops: readonly Op[]): void {
+  // By the last digit: other seeds keep the history that docs/reliability.md names them for.
+  if (seed % 10 !== 5 && seed % 10 !== 7) return;
+  const chance = new Chance(seed).fork('meters');
+  const limits = ['k1', 'k2'].map((key) => ({ key, max: chance.int(1, 2) }));
+  const rate = { key: 'api', limit: chance.int(1, 3), perMs: chance.int(1, 4) * 1_000, burst: chance.int(0, 2) };
+  for (const op of ops) {
+    if (op.type !== 'submit' && op.type !== 'schedule') continue;
+    op.job.limits = chance.pick([[], limits.slice(0, 1), limits.slice(0, 1), limits]);
+    op.job.rates = chance.happens(0.4) ? [rate] : [];
+  }
 }
 
 /** Most attempts are short and succeed; few last for several leases. The last ones always succeed, so that all jobs end. */

@@ -136,6 +136,21 @@ export const TEETH: Tooth[] = [
     'a queue runs one job more than its limit',
     edit(`${MEMORY}/jobs/claim.ts`, ': row.maxRunning - this', ': row.maxRunning + 1 - this'),
   ),
+  tooth(
+    true,
+    'a key runs one job more than its limit',
+    edit('src/core/meter.ts', 'return running < most ?', 'return running <= most ?'),
+  ),
+  tooth(
+    true,
+    'the end of a job lets none start that waits for its limit',
+    edit(`${MEMORY}/jobs/meters.ts`, '    tables.live.parkings.reopen(name);\n  }', '  }'),
+  ),
+  tooth(
+    false,
+    'a rate forgets starts after half of its window',
+    edit('src/core/meter.ts', '(at) => at > now - windowMs)', '(at) => at > now - windowMs / 2)'),
+  ),
   tooth(false, 'a paused queue is served', edit(`${MEMORY}/jobs/claim.ts`, 'if (row.pausedAt !== null) return 0;', '')),
   tooth(
     false,
@@ -154,25 +169,21 @@ export const TEETH: Tooth[] = [
   tooth(
     false,
     'a job gets one attempt more than its budget',
-    edit('src/core/transition.ts', 'counters.failures >= job.maxAttempts)', 'counters.failures > job.maxAttempts)'),
+    edit('src/core/transition.ts', 'spent + 1 >= job.maxAttempts)', 'spent + 1 > job.maxAttempts)'),
   ),
   tooth(
     true,
     'a job that must not run twice is retried after a loss',
     edit(
       'src/core/transition.ts',
-      "if (job.rerun === 'never' || counters.failures >= job.maxAttempts)",
-      'if (counters.failures >= job.maxAttempts)',
+      "if (job.rerun === 'never' || spent + 1 >= job.maxAttempts)",
+      'if (spent + 1 >= job.maxAttempts)',
     ),
   ),
   tooth(
     true,
     'a change is written although a cancel came in between',
-    edit(
-      `${MEMORY}/jobs/apply-changes.ts`,
-      '  if ((entry.cancelRequestedAt !== null) !== fence.cancelRequested) return undefined;\n',
-      '',
-    ),
+    edit(`${MEMORY}/jobs/apply-changes.ts`, '(entry.cancelRequestedAt !== null) !== fence.cancelRequested || ', ''),
   ),
   tooth(
     true,

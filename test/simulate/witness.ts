@@ -6,6 +6,7 @@ import type { Settlement } from '../../src/core/outcome.ts';
 import type { Inserted, InsertedAndClaimed } from '../../src/store/job-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { Executions } from './executions.ts';
+import { checkLimits, checkRates } from './witness-meters.ts';
 import { checkSchedules } from './witness-schedules.ts';
 
 export class Violation extends Error {
@@ -104,7 +105,9 @@ export class Witness {
         this.#changed.add(id);
       }
       await this.#look();
-      if (claimed.length > 0) await this.#checkLimits(claimed);
+      if (claimed.length > 0) await this.#checkQueues(claimed);
+      const jobs = claimed.flatMap(({ id }) => this.#known.get(id)?.job ?? []);
+      checkLimits(jobs, this.#known.values(), this.#fail);
       if (claimed.length > 0) await this.#checkClaimer(claimed);
       if (name === 'tick' || name === 'runSchedule' || name === 'changeSchedule') {
         await checkSchedules(this.#options.store, this.#policies, this.#fail);
@@ -152,6 +155,7 @@ export class Witness {
       if (!isTerminal(job.status))
         this.#note('nothing waits forever', `job ${job.id} (${job.name}) is still ${job.status}`);
     }
+    if (!this.#options.clockWasSet()) checkRates(this.#known.values(), (rule, message) => this.#note(rule, message));
     await checkSchedules(store, this.#policies, this.#fail).catch((error: unknown) => {
       if (!(error instanceof Violation)) throw error;
       this.violation ??= error;
@@ -344,7 +348,7 @@ export class Witness {
   }
 
   /** A claim takes nothing from a paused queue, and leaves none above its limit. */
-  async #checkLimits(claimed: readonly ClaimedJob[]): Promise<void> {
+  async #checkQueues(claimed: readonly ClaimedJob[]): Promise<void> {
     const queues = new Set(claimed.map(({ queue }) => queue));
     for (const { name, running, maxRunning, paused } of await this.#options.store.queues(NEVER)) {
       if (!queues.has(name)) continue;

@@ -41,6 +41,7 @@ const EVERYTHING: JobSpec = {
     intervalEnd: 3_600_000,
     catchup: true,
   },
+  submittedBy: 'ada@example.org',
 };
 
 test('spec: what was stored is what is read, defaults and all', () => {

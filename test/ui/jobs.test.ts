@@ -220,9 +220,16 @@ test('queues: a pause is shown on waiting jobs and can be ended, and a limit can
   await page.goto(`${dashboard.url}/ui/queues`);
   await page.getByRole('button', { name: 'Resume slow' }).click();
   await page.getByRole('button', { name: 'Limit… slow' }).click();
-  await page.getByRole('dialog').getByRole('textbox').fill('7');
-  await page.getByRole('button', { name: 'Set' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel(/max_running/).fill('7');
+  await dialog.getByLabel(/^Rate/).fill('100 per minute');
+  assert.ok(await dialog.getByRole('button', { name: 'Set' }).isDisabled());
+  await dialog.getByLabel(/^Rate/).fill('100/1m+20');
+  await dialog.getByRole('button', { name: 'Set' }).click();
   await page.getByText('of 7').waitFor();
+  await page.getByText('starts 100/1m+20', { exact: true }).waitFor();
+  const rate = (await dashboard.client.queues()).find(({ name }) => name === 'slow')?.rate;
+  assert.deepEqual(rate, { limit: 100, per: 60_000, burst: 20 });
   assert.equal((await dashboard.client.wait(id, { timeout: '60s' })).status, 'done');
 });
 

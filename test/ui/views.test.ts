@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { assertAccessible } from '../kit/access.ts';
 import { type Dashboard, openDashboard } from '../kit/dashboard.ts';
 import { waitForWorkflow } from '../kit/page-seed.ts';
 
@@ -49,6 +50,22 @@ test('a job opens beside the list with its log, and the keyboard still works aft
   await page.locator('.job-row-current').waitFor();
 });
 
+test('each line of a log shows when it came, on demand', async () => {
+  const started = Date.now();
+  const { id } = await dashboard.client.submit({ name: 'timed', command: 'echo early; sleep 1.5; echo late' });
+  await dashboard.client.wait(id, { timeout: '60s' });
+  await using screen = await dashboard.open(`/ui/jobs/${id}`);
+  const { page } = screen;
+  await page.locator('.log-text', { hasText: 'late' }).waitFor();
+  assert.equal(await page.locator('.log-time').count(), 0);
+  await page.keyboard.press('T');
+  await page.getByRole('button', { name: 'Times', pressed: true }).waitFor();
+  const times = await page.locator('time.log-time').all();
+  const [early = '', late = ''] = await Promise.all(times.map((each) => each.getAttribute('datetime')));
+  assert.ok(Date.parse(early ?? '') >= started, `${early} after ${started}`);
+  assert.ok(Date.parse(late ?? '') - Date.parse(early ?? '') >= 1_000, `${late} well after ${early}`);
+});
+
 test('a graph of fifty steps is readable: it is never smaller than 80 %, and a step opens a panel with its log', async () => {
   const { client } = dashboard;
   const steps = Array.from({ length: 50 }, (_, n) => ({
@@ -93,6 +110,57 @@ test('Ctrl-K finds schedules, queues and workflows by name', async () => {
   await page.keyboard.type('nightly-b');
   await page.getByRole('option', { name: /nightly-backup schedule/ }).click();
   await page.getByRole('heading', { name: 'nightly-backup' }).waitFor();
+});
+
+test('Ctrl-K runs, pauses and resumes by name', async () => {
+  const { client } = dashboard;
+  await client.createSchedule({ name: 'weekly-audit', cron: '0 2 * * 1', job: { command: 'true' } });
+  await using screen = await dashboard.open('/ui/jobs');
+  const { page } = screen;
+  for (const [typed, found, done] of [
+    ['pause weekly', 'Pause schedule weekly-audit', 'Pause: schedule weekly-audit'],
+    ['resume weekly', 'Resume schedule weekly-audit', 'Resume: schedule weekly-audit'],
+    ['run weekly', 'Run schedule weekly-audit', 'Run: schedule weekly-audit'],
+    ['drain', /^Drain worker/, 'Drain: worker'],
+    ['undrain', /^Undrain worker/, 'Undrain: worker'],
+  ] as const) {
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(typed);
+    await page.getByRole('option', { name: found }).click();
+    await page.getByText(done).first().waitFor();
+  }
+  const { paused_at } = await client.schedule('weekly-audit');
+  assert.equal(paused_at, null);
+  assert.deepEqual(
+    (await client.ticks('weekly-audit')).items.map(({ kind }) => kind),
+    ['manual'],
+  );
+  assert.deepEqual(
+    (await client.workers()).map(({ state }) => state),
+    ['online'],
+  );
+});
+
+test('jobs are shown by name, failing names first, and a name leads to its jobs', async () => {
+  const { client } = dashboard;
+  const made = await client.submitAll([
+    ...Array.from({ length: 3 }, () => ({ name: 'group-good', command: 'true', tags: ['grouped'] })),
+    { name: 'group-bad', command: 'exit 1', max_attempts: 1, tags: ['grouped'] },
+  ]);
+  for (const { id } of made) await client.wait(id, { timeout: '60s' });
+  await using screen = await dashboard.open('/ui/jobs?tag=grouped');
+  const { page } = screen;
+  await page.getByRole('button', { name: 'By name' }).click();
+  await page.waitForURL(/by=name/);
+  const rows = page.locator('.name-table tbody tr');
+  await rows.nth(1).waitFor();
+  assert.deepEqual(await rows.locator('th').allInnerTexts(), ['group-bad', 'group-good']);
+  await rows.first().getByText('1 of 1').waitFor();
+  assert.equal(await rows.nth(1).locator('.cell[data-state="done"]').count(), 3);
+  await assertAccessible(page, 'jobs by name');
+  await page.getByRole('button', { name: 'group-good' }).click();
+  await page.locator('.job-row[data-job]').nth(2).waitFor();
+  await page.waitForURL(/name=group-good/);
 });
 
 test('today: a run of the timeline opens, worries are links, and a group of failures is retried as a whole', async () => {

@@ -138,8 +138,8 @@ test('retry after: with exit 0 the job is snoozed, else it has failed and is ret
     { command: 'echo 9999d > $WORKRON_RETRY_AFTER; exit 7' },
     { command: 'echo 30s > $WORKRON_RETRY_AFTER; exec sleep 300', timeoutMs: 500, killGraceMs: 0 },
   ) as [number, number, number, number, number];
-  assert.deepEqual(await source.outcome(snoozed), { type: 'snoozed', delayMs: 30_000 });
-  assert.deepEqual(await source.outcome(failed), {
+  assert.deepEqual(await source.commandOutcome(snoozed), { type: 'snoozed', delayMs: 30_000 });
+  assert.deepEqual(await source.commandOutcome(failed), {
     type: 'failed',
     exitCode: 7,
     signal: null,

@@ -22,13 +22,13 @@ test('worker: a failed command reports its exit code and the end of its output',
     { command: 'no-such-program' },
     { command: 'true', cwd: '/no/such/folder' },
   ) as [number, number, number, number];
-  assert.deepEqual(await source.outcome(exit), {
+  assert.deepEqual(await source.commandOutcome(exit), {
     type: 'failed',
     exitCode: 7,
     signal: null,
     error: 'exit 7\none\ntwo\n',
   });
-  assert.deepEqual(await source.outcome(signal), {
+  assert.deepEqual(await source.commandOutcome(signal), {
     type: 'failed',
     exitCode: null,
     signal: 'SIGKILL',
@@ -82,12 +82,12 @@ test('worker: results come from key=value lines or JSON; what is neither, or too
     { command: 'ln -s /etc/hostname $WORKRON_OUTPUT' },
     { command: 'echo $WORKRON_OUTPUT' },
   ) as [number, number, number, number, number, number, number];
-  assert.deepEqual(await source.outcome(lines), {
+  assert.deepEqual(await source.commandOutcome(lines), {
     type: 'succeeded',
     exitCode: 0,
     result: { rows: '12', path: '/a=b' },
   });
-  assert.deepEqual(await source.outcome(json), {
+  assert.deepEqual(await source.commandOutcome(json), {
     type: 'succeeded',
     exitCode: 0,
     result: { rows: [1, 2], text: '\uFFFD\uFFFD' },
@@ -96,7 +96,7 @@ test('worker: results come from key=value lines or JSON; what is neither, or too
   assert.match(errorOf(await source.outcome(big)), /^exit 0, but the result .* 1 MiB/);
   assert.equal((await source.outcome(failed)).type, 'failed');
   assert.equal((await source.outcome(link)).type, 'failed');
-  assert.deepEqual(await source.outcome(none), { type: 'succeeded', exitCode: 0 });
+  assert.deepEqual(await source.commandOutcome(none), { type: 'succeeded', exitCode: 0 });
   assert.equal(
     existsSync(
       source

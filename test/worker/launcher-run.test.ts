@@ -10,8 +10,25 @@ import { promisify } from 'node:util';
 import { effort } from '../effort.ts';
 import { TestLauncher, WAYS } from '../kit/launcher.ts';
 
+/** Takes a second of processor time, whatever the machine does besides. */
+const BUSY = "sh -c 'ulimit -t 1; while :; do :; done'";
+
 for (const { pidNamespace, starter } of WAYS) {
   const promise = (name: string) => `launcher (namespace ${pidNamespace}, starter ${starter}): ${name}`;
+
+  test(promise('what a command used is counted, of all processes that it waited for'), async () => {
+    await using commands = await TestLauncher.open(pidNamespace, starter);
+    const { usage } = await commands.run(`(${BUSY}; true) | cat; true`);
+    if (usage === null) return assert.ok(starter === 'node' || !isBuiltin('node:ffi'));
+    assert.ok(usage.cpuMs >= 500, `${usage.cpuMs} ms`);
+    assert.equal(usage.maxRssBytes, null, 'less than the launcher itself has');
+    const megabytes = 150;
+    const large = await commands.run(`head -c ${megabytes}M /dev/zero | tail -n 1 | wc -c`);
+    assert.equal(large.output.trim(), String(megabytes * 2 ** 20));
+    const peak = (large.usage?.maxRssBytes ?? 0) / 2 ** 20;
+    assert.ok(peak >= megabytes && peak < megabytes * 2.5, `${peak} MiB`);
+    assert.ok(((await commands.run('true')).usage?.cpuMs ?? 1_000) < 500, 'nothing of the commands before');
+  });
 
   test(promise('both streams come in the order they were written'), async () => {
     await using commands = await TestLauncher.open(pidNamespace, starter);
@@ -106,7 +123,7 @@ for (const { pidNamespace, starter } of WAYS) {
 
 test('launcher: the C library is called where this Node can, and not where it cannot', async () => {
   const { href } = new URL('../../src/worker/launcher/posix-starter.ts', import.meta.url);
-  const script = `const { openPosixStarter } = await import('${href}'); console.log(typeof (await openPosixStarter()));`;
+  const script = `const { openPosixStarter } = await import('${href}'); console.log(typeof (await openPosixStarter(null)));`;
   const ask = async (...flags: string[]) => {
     const args = [...flags, '--input-type=module', '-e', script];
     return (await promisify(execFile)(process.execPath, args)).stdout.trim();

@@ -116,7 +116,7 @@ describe('launcher', { concurrency: 2 }, () => {
       const line = longSleep();
       const ended = commands.run(`setsid ${line} & ${line}`);
       await untilAlive(line, 2);
-      await sweepOrphans(silentLog);
+      await sweepOrphans(silentLog, null);
       assert.equal(pidsOf(line).length, 2);
       commands.stop(0);
       await ended;

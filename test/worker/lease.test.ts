@@ -121,7 +121,7 @@ test('worker: cancel stops the command and is reported as cancelled; a nudge sen
   await untilAlive(line, 1);
   source.cancel.push({ jobId: id, attempt: 1 });
   source.nudge();
-  assert.deepEqual(await source.outcome(id), { type: 'cancelled', error: null });
+  assert.deepEqual(await source.commandOutcome(id), { type: 'cancelled', error: null });
   assert.deepEqual(pidsOf(line), []);
 });
 

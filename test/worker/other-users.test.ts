@@ -46,7 +46,7 @@ async function startMarked(line: string, mark: string, uid?: number) {
 test('other users: a sweep ignores the mark in a process of another user', needsRoot, async () => {
   const line = longSleep();
   await using _theirs = await startMarked(line, `${await deadIdentity()}.1`, OTHER);
-  await sweepOrphans(silentLog);
+  await sweepOrphans(silentLog, null);
   assert.equal(pidsOf(line).length, 2);
 });
 
@@ -54,7 +54,7 @@ test('other users: a sweep ignores a mark whose owner started after the process'
   const line = longSleep();
   const [namespace, pid] = (await deadIdentity()).split('.');
   await using _ours = await startMarked(line, `${namespace}.${pid}.${Number.MAX_SAFE_INTEGER}.1`);
-  await sweepOrphans(silentLog);
+  await sweepOrphans(silentLog, null);
   assert.equal(pidsOf(line).length, 2);
 });
 

@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '../../src/ops/log.ts';
-import { PID_NAMESPACE } from '../../src/worker/launcher/launcher.ts';
 import { sweepOrphans } from '../../src/worker/launcher/sweep.ts';
+import { MODES } from '../kit/launcher.ts';
 import { loadFactor } from '../kit/load-factor.ts';
 import { longSleep, pidsOf, untilAlive } from '../kit/processes.ts';
 
@@ -41,7 +41,7 @@ function startWorker(
 }
 
 describe('processes', { concurrency: 3 }, () => {
-  for (const mode of PID_NAMESPACE) {
+  for (const mode of MODES) {
     const promise = (name: string) => `worker process (namespace ${mode}): ${name}`;
 
     test(promise('the commands of a killed worker are asked to end, then gone'), async () => {
@@ -71,7 +71,7 @@ describe('processes', { concurrency: 3 }, () => {
       worker.kill('SIGKILL');
       await once(worker, 'exit');
       // Its launcher would give them a minute.
-      await sweepOrphans(silentLog);
+      await sweepOrphans(silentLog, null);
       assert.deepEqual(pidsOf(line), []);
       assert.deepEqual(globSync(`workron-*.${worker.pid}.*`, { cwd: tmpdir() }), []);
     });

@@ -4,6 +4,7 @@ import type { NewStep, NewSteps } from '../../core/dag/new-workflow.ts';
 import { cycleText, Graph, type GraphProblem } from '../../core/dag/order.ts';
 import { WorkronError } from '../../core/error.ts';
 import { invalid } from '../decode.ts';
+import { memberOf } from '../gang.ts';
 import { newJobFrom } from '../job-wire.ts';
 import { parentPrefix } from './names.ts';
 import { PackedJson } from './packed-json.ts';
@@ -71,15 +72,22 @@ interface StepPlace {
 }
 
 function newStepFrom(content: StepContent, { key, parents, placeOf }: StepPlace): NewStep {
-  const { if: condition, for_each, max_parallel, continue_on_failure, ...job } = content;
-  const newJob = newJobFrom(job);
+  const { if: condition, for_each, max_parallel, continue_on_failure, gang, ...job } = content;
+  const single = newJobFrom(job);
+  // The members get their gang from the step's job when they are inserted.
+  const newJob = gang === undefined ? single : memberOf(single, gang, { id: '', rank: 0 });
   newJob.continueOnFailure = continue_on_failure ?? false;
   return {
     key,
     job: newJob,
     parents,
     condition: condition ?? 'success',
-    forEach: for_each === undefined ? null : { items: itemsOf(for_each, placeOf), maxParallel: max_parallel ?? null },
+    forEach:
+      gang !== undefined
+        ? { items: Array.from({ length: gang.size }, (_, rank) => rank), maxParallel: null }
+        : for_each === undefined
+          ? null
+          : { items: itemsOf(for_each, placeOf), maxParallel: max_parallel ?? null },
     keepFrom: null,
   };
 }

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { CONDITIONS } from '../../core/dag/conditions.ts';
 import { wholeNumber } from '../fields.ts';
+import { coherentGang, type GangSubmission } from '../gang.ts';
 import { JobSubmission, MAX_JOBS } from '../job-submission.ts';
 import { named, strict } from '../schemas.ts';
 import { workflowKey } from './names.ts';
@@ -16,7 +17,7 @@ const {
   unique: _unique,
   depends_on: _dependsOn,
   max_retries: _retries,
-  gang: _gang,
+  gang,
   ...settings
 } = JobSubmission.shape;
 
@@ -73,6 +74,7 @@ const commonShape = {
   max_parallel: wholeNumber(1, MAX_JOBS)
     .meta({ description: 'With for_each: the number of items that run at once.' })
     .exactOptional(),
+  gang,
   continue_on_failure: z
     .boolean()
     .meta({ description: 'The failure of this step counts as success for its children and for the workflow.' })
@@ -86,11 +88,24 @@ interface StepFields {
   input?: unknown;
   for_each?: unknown;
   max_parallel?: number;
+  gang?: GangSubmission;
+  limits?: unknown;
+  rates?: unknown;
+  max_attempts?: number;
+  rerun?: string;
 }
 
 /** Adds the rules about fields that depend on each other. */
 function coherent<S extends z.ZodType<StepFields>>(schema: S) {
-  return schema
+  return coherentGang(schema)
+    .refine((step) => step.gang === undefined || step.for_each === undefined, {
+      path: ['gang'],
+      message: 'a step is a gang, or has for_each',
+    })
+    .refine((step) => step.gang?.fail_fast === undefined, {
+      path: ['gang', 'fail_fast'],
+      message: 'a step is not submitted by itself: it waits until there is room',
+    })
     .refine(
       (step) => (step.command === undefined) !== (step.handler === undefined),
       'expected exactly one of command and handler',

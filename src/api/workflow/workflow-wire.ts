@@ -16,6 +16,7 @@ export function workflowToWire(workflow: Workflow): WireWorkflow {
     ended_at: toInstantOrNull(workflow.endedAt),
     rerun_of: toIdOrNull(workflow.rerunOf),
     definition: workflow.definition === null ? null : { ...workflow.definition },
+    submitted_by: workflow.submittedBy,
     notify: notifyToWire(workflow.notify),
     step_counts: { total: workflow.total, ...workflow.counts },
   };

@@ -72,6 +72,7 @@ const workflowShape = {
     .object({ name: z.string(), version: z.number() })
     .nullable()
     .meta({ description: 'The stored definition, and its version, that it was made from.' }),
+  submitted_by: z.string().nullable().meta({ description: 'Who submitted it, such as the name of a token.' }),
   notify: NotifyView,
   step_counts: z.object({ total: z.number(), ...counts }),
 };

@@ -18,7 +18,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
     flexible: true,
     identifies: true,
   },
-  { title: 'RESULT', text: ({ status }) => String(status), align: 'right' },
+  { title: 'RESULT', text: ({ status }) => (status === null ? 'unknown' : String(status)), align: 'right' },
 ];
 
 const LISTING = { columns: COLUMNS, id: ({ id }: AuditEntry) => id, none: 'no changes' };

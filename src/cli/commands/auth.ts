@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
-import { findLocalServer } from '../../ops/local-server.ts';
+import { browserUrl, findLocalServer } from '../../ops/local-server.ts';
 import { clientCommand, connect, print } from '../client-command.ts';
 import { settingsFrom } from '../flags/setting.ts';
 
@@ -21,7 +21,7 @@ export function authCommand(): Command {
   link.action(async () => {
     const { url } = settingsFrom(link, 'client');
     const { path } = await connect(link).json(routes.createLink);
-    print(url.replace(/\/+$/, '') + path);
+    print(browserUrl(url).replace(/\/+$/, '') + path);
   });
   return command.addCommand(header).addCommand(link);
 }

@@ -5,6 +5,7 @@ import type { Operation } from '../../api/operation.ts';
 import { routes } from '../../api/routes.ts';
 import { type Output, print, printData } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
+import { usageError } from '../errors/cli-error.ts';
 import { note } from '../errors/report.ts';
 import type { Filter } from '../flags/filter.ts';
 import { StatusLine } from '../output/status-line.ts';
@@ -12,12 +13,13 @@ import { StatusLine } from '../output/status-line.ts';
 const POLL_MS = 200;
 
 const VERBS = {
-  cancel: { ask: 'Cancel', done: 'cancelled' },
-  retry: { ask: 'Retry', done: 'retried' },
+  cancel: { ask: 'Cancel', done: 'cancelled', left: 'could not be changed' },
+  retry: { ask: 'Retry', done: 'retried', left: 'could not be changed' },
+  delete: { ask: 'Delete', done: 'deleted', left: 'had to stay: steps of workflows, or needed by unfinished jobs' },
 } as const;
 
 interface MatchingChange {
-  action: 'cancel' | 'retry';
+  action: keyof typeof VERBS;
   filter: Filter;
   /** True if every job is meant, without a filter. */
   all: boolean;
@@ -29,6 +31,9 @@ interface MatchingChange {
 
 export async function changeMatching(connection: Connection, change: MatchingChange): Promise<void> {
   const { action, filter, all, dryRun, output } = change;
+  if (action === 'delete' && !dryRun && !change.yes && !mayAsk(output)) {
+    throw usageError('expected --yes, since nobody can be asked', '--dry-run counts the jobs that match');
+  }
   if (!dryRun && !(await isConfirmed(connection, change))) return note('nothing was changed');
   const body = { action, filter, ...(all && { all }), dry_run: dryRun };
   const answer = await connection.json(routes.bulkJobs, { body });
@@ -54,9 +59,13 @@ async function untilEnd(connection: Connection, started: Operation, silent: bool
   return operation;
 }
 
+function mayAsk({ json, quiet }: Output): boolean {
+  return !json && !quiet && process.stdin.isTTY && process.stderr.isTTY;
+}
+
 /** On a terminal, a person confirms the number of jobs first. */
 async function isConfirmed(connection: Connection, { action, filter, yes, output }: MatchingChange): Promise<boolean> {
-  if (yes || output.json || output.quiet || !process.stdin.isTTY || !process.stderr.isTTY) return true;
+  if (yes || !mayAsk(output)) return true;
   const { total } = await connection.json(routes.bulkJobs, { body: { action, filter, dry_run: true } });
   if (total === 0) return true;
   const { createInterface } = await import('node:readline/promises');
@@ -76,6 +85,6 @@ function matchText(total: number): string {
 }
 
 function resultText({ action, changed, skipped }: Operation): string {
-  const left = skipped === 0 ? '' : `; ${skipped} could not be changed`;
+  const left = skipped === 0 ? '' : `; ${skipped} ${VERBS[action].left}`;
   return `${VERBS[action].done} ${changed} ${changed === 1 ? 'job' : 'jobs'}${left}`;
 }

@@ -3,7 +3,16 @@
 import type { Command } from 'commander';
 import type { Job } from '../../api/job.ts';
 import { routes } from '../../api/routes.ts';
-import { clientCommand, connect, jobId, type Output, outputOf, print, printData } from '../client-command.ts';
+import {
+  COMMON_GROUPS,
+  clientCommand,
+  connect,
+  jobId,
+  type Output,
+  outputOf,
+  print,
+  printData,
+} from '../client-command.ts';
 import type { Connection } from '../connection.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { reportError } from '../errors/report.ts';
@@ -29,6 +38,16 @@ export function retryCommand(): Command {
   });
 }
 
+/** `workron jobs rm ID…`: deletes ended jobs. */
+export function jobsRmCommand(): Command {
+  return changeCommand({
+    name: 'delete',
+    command: 'rm',
+    summary: 'Delete ended jobs with their attempts, output and results',
+    describe: (job: Job) => `job ${job.id} is deleted`,
+  });
+}
+
 /** `workron rerun ID…`: submits jobs again as new ones. */
 export function rerunCommand(): Command {
   const command = clientCommand('rerun', 'Run jobs again as new jobs, whatever their status')
@@ -46,14 +65,16 @@ export function rerunCommand(): Command {
 }
 
 interface JobAction {
-  /** The command's name, and the last part of the API's path. */
-  name: 'cancel' | 'retry';
+  name: 'cancel' | 'retry' | 'delete';
+  /** How the command is called, if not by its name. */
+  command?: string;
   summary: string;
   describe(job: Job): string;
 }
 
 function changeCommand(action: JobAction): Command {
-  const command = clientCommand(action.name, action.summary)
+  const { name, command: called = name } = action;
+  const command = clientCommand(called, action.summary)
     .usage('[flags] ID…   or   [flags] status:failed queue:mail …')
     .argument('[id...]', 'Job ids; or a filter such as status:failed, or flags that say which jobs');
   addFilterFlags(command)
@@ -61,6 +82,7 @@ function changeCommand(action: JobAction): Command {
     .option('--dry-run', 'Only say how many jobs the flags match')
     .option('-y, --yes', 'Do not ask on a terminal');
   return command.action(async (texts: string[], options: { all?: boolean; dryRun?: boolean; yes?: boolean }) => {
+    refuseFlagsBefore(command);
     // An id has no colon; every term of a filter but text to search for has one.
     const isTyped = texts.some((text) => text.includes(':'));
     const filter = filterFrom(command, isTyped ? texts : []);
@@ -70,21 +92,21 @@ function changeCommand(action: JobAction): Command {
     if (filtered === (texts.length > 0 && !isTyped)) {
       throw usageError(
         'expected job ids, or flags or a filter that say which jobs; --all for every job',
-        `workron ${action.name} 12 13`,
+        `workron ${name === 'delete' ? 'jobs rm' : name} 12 13`,
       );
     }
     if (options.dryRun && !filtered) throw usageError('--dry-run goes with flags or a filter that say which jobs');
     const output = outputOf(command);
     if (filtered)
       return changeMatching(connect(command), {
-        action: action.name,
+        action: name,
         filter,
         all: options.all === true,
         dryRun: options.dryRun ?? false,
         yes: options.yes ?? false,
         output,
       });
-    const route = action.name === 'cancel' ? routes.cancelJob : routes.retryJob;
+    const route = { cancel: routes.cancelJob, retry: routes.retryJob, delete: routes.deleteJob }[name];
     await changeEach(connect(command), {
       ids: texts.map(jobId),
       change: (connection, id) => connection.json(route, { params: { id } }),
@@ -116,4 +138,16 @@ async function changeEach(connection: Connection, { ids, change, describe, outpu
   if (!output.json) for (const job of jobs) print(output.quiet ? job.id : describe(job));
   else if (ids.length > 1) printData(jobs, output.json);
   else if (jobs[0] !== undefined) printData(jobs[0], output.json);
+}
+
+/** Flags of the list, before the name of a command that changes jobs, would be lost: `workron jobs --queue mail rm …`. */
+function refuseFlagsBefore(command: Command): void {
+  const { parent } = command;
+  const lost = parent?.options.find(
+    (option) =>
+      parent.getOptionValueSource(option.attributeName()) === 'cli' &&
+      !COMMON_GROUPS.includes(option.helpGroupHeading ?? ''),
+  );
+  if (lost === undefined) return;
+  throw usageError(`put ${lost.long} after ${parent?.name()} ${command.name()}`);
 }

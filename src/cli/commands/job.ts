@@ -3,9 +3,9 @@ import { routes } from '../../api/routes.ts';
 import { clientCommand, connect, jobId, outputOf, print, printData } from '../client-command.ts';
 import { describeJob } from '../output/job.ts';
 
-/** `workron job ID`: prints all details of a job. */
-export function jobCommand(): Command {
-  const command = clientCommand('job', 'Show one job with its attempts').alias('show').argument('<id>', 'Job id');
+/** Prints all details of a job. */
+export function jobShowCommand(name: string): Command {
+  const command = clientCommand(name, 'Show one job with its attempts').argument('<id>', 'Job id');
   return command.action(async (text: string) => {
     const id = jobId(text);
     const connection = connect(command);

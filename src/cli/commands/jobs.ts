@@ -13,6 +13,8 @@ import { progressText } from '../output/progress.ts';
 import { oneLine, stateFormat, stateText } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
 import { runTime, when } from '../output/when.ts';
+import { jobsRmCommand } from './change.ts';
+import { jobShowCommand } from './job.ts';
 import { listJobs } from './list-jobs.ts';
 import { waitingNotes } from './waiting-notes.ts';
 
@@ -38,9 +40,25 @@ const COLUMNS: readonly Column<Listed>[] = [
 
 const LISTING = { columns: COLUMNS, id: (job: Listed) => job.id, none: 'no jobs' };
 
-/** `workron jobs`: lists jobs, newest first. */
+/** `workron jobs`: lists jobs, newest first; `show` and `rm` are about single ones. */
 export function jobsCommand(): Command {
-  const command = listCommand('jobs', 'List jobs, newest first').alias('ls');
+  const command = jobsLsCommand('jobs').alias('ls');
+  return addJobCommands(command).addCommand(jobShowCommand('show'));
+}
+
+/** `workron job ID`: shows one job; `show`, `ls` and `rm` do what they do after `jobs`. */
+export function jobCommand(): Command {
+  const command = jobShowCommand('job').alias('show');
+  return addJobCommands(command).addCommand(jobShowCommand('show'));
+}
+
+/** Flags after the name of a subcommand belong to that. */
+function addJobCommands(command: Command): Command {
+  return command.enablePositionalOptions().addCommand(jobsLsCommand('ls')).addCommand(jobsRmCommand());
+}
+
+function jobsLsCommand(name: string): Command {
+  const command = listCommand(name, 'List jobs, newest first');
   command.argument(
     '[filter...]',
     'Such as: queue:mail status:failed since:1h error:"503"; other words are searched for',

@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander';
 import type { Limit } from '../../api/capacity.ts';
 import { routes } from '../../api/routes.ts';
-import { clientCommand, connect, listCommand, outputOf, print, printData, refuseExtra } from '../client-command.ts';
+import { addListing, clientCommand, connect, listCommand, outputOf, print, printData } from '../client-command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { countFlag } from '../flags/values.ts';
 import { listText } from '../output/list.ts';
@@ -20,10 +20,9 @@ const LISTING = { columns: COLUMNS, id: ({ key }: Limit) => key, none: 'no limit
 /** `workron limits`: lists the limits of keys; `set` and `rm` change them for all jobs. */
 export function limitsCommand(): Command {
   const command = listCommand('limits', 'List limits of keys; set them for all jobs').alias('limit');
-  command.allowExcessArguments().action(async () => {
-    refuseExtra(command);
-    const { items } = await connect(command).json(routes.listLimits);
-    print(listText(items, LISTING, outputOf(command)));
+  addListing(command, 'List limits of keys', async (called) => {
+    const { items } = await connect(called).json(routes.listLimits);
+    print(listText(items, LISTING, outputOf(called)));
   });
   const set = clientCommand('set', 'Limit how many jobs with these keys run, whatever the jobs say');
   set.option('--max <NUMBER>', 'Maximum running jobs, over all workers', countFlag(1, 1_000_000));

@@ -10,6 +10,7 @@ interface LogOptions {
   attempt?: number;
   tail?: number;
   raw?: boolean;
+  timestamps?: boolean;
 }
 
 /** `workron logs ID…`: prints the output, byte for byte; on a terminal, control characters are made visible. */
@@ -23,10 +24,12 @@ export function logsCommand(): Command {
       countFlag(1, Number.MAX_SAFE_INTEGER),
     )
     .option('--raw', 'Write the bytes to a terminal as they are, with all control characters')
-    .option('--tail <LINES>', 'Only the last lines', countFlag(0, 1_000_000));
+    .option('--tail <LINES>', 'Only the last lines', countFlag(0, 1_000_000))
+    .option('--timestamps', 'Begin each line with the time at which the server received it');
   return command.action(async (texts: string[], options: LogOptions) => {
     const [id = '', ...others] = texts.map(jobId);
-    const request = { id, attempt: options.attempt, tail: options.tail, raw: options.raw };
+    const { attempt, tail, raw, timestamps } = options;
+    const request = { id, attempt, tail, raw, timestamps };
     const connection = connect(command);
     if (others.length > 0) return printTogether(connection, [id, ...others], options);
     if (!options.follow) return printLog(connection, request);
@@ -36,9 +39,9 @@ export function logsCommand(): Command {
 
 /** One after the other; followed, as they come. */
 async function printTogether(connection: Connection, ids: readonly string[], options: LogOptions): Promise<void> {
-  const { follow, attempt, tail, raw } = options;
+  const { follow, attempt, tail, raw, timestamps } = options;
   const width = Math.max(...ids.map((id) => id.length));
-  const request = (id: string) => ({ id, attempt, tail, raw, prefix: `${id.padStart(width)} | ` });
+  const request = (id: string) => ({ id, attempt, tail, raw, timestamps, prefix: `${id.padStart(width)} | ` });
   if (follow) await Promise.all(ids.map((id) => followLog(connection, request(id))));
   else for (const id of ids) await printLog(connection, request(id));
 }

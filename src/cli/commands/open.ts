@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { Command } from 'commander';
 import { PAGE_PATH } from '../../api/routes.ts';
 import { version } from '../../node/version.ts';
+import { browserUrl } from '../../ops/local-server.ts';
 import { clientCommand, jobId, outputOf, print, printData } from '../client-command.ts';
 import { settingsFrom } from '../flags/setting.ts';
 
@@ -15,7 +16,7 @@ export function openCommand(): Command {
     .option('--print', 'Only print the address');
   return command.action(async (id: string | undefined, { print: only = false }: { print?: boolean }) => {
     const { url } = settingsFrom(command, 'client');
-    const address = `${url}${PAGE_PATH}/${id === undefined ? '' : `jobs/${jobId(id)}`}`;
+    const address = `${browserUrl(url)}${PAGE_PATH}/${id === undefined ? '' : `jobs/${jobId(id)}`}`;
     print(address);
     const opener = OPENERS[process.platform];
     if (only || !process.stdout.isTTY || opener === undefined) return;

@@ -3,7 +3,7 @@ import type { Queue } from '../../api/queue.ts';
 import { routes } from '../../api/routes.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { didYouMean } from '../../core/suggest.ts';
-import { clientCommand, connect, listCommand, outputOf, print, printData, refuseExtra } from '../client-command.ts';
+import { addListing, clientCommand, connect, listCommand, outputOf, print, printData } from '../client-command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { note, reportError } from '../errors/report.ts';
 import { quote } from '../flags/job.ts';
@@ -34,10 +34,9 @@ const LISTING = { columns: COLUMNS, id: ({ name }: Queue) => name, none: 'no que
 /** `workron queues`: lists them; `pause`, `resume` and `set` change them. */
 export function queuesCommand(): Command {
   const command = listCommand('queues', 'List queues; pause, resume, limit or delete them').alias('queue');
-  command.allowExcessArguments().action(async () => {
-    refuseExtra(command);
-    const { items } = await connect(command).json(routes.listQueues);
-    print(listText(items, LISTING, outputOf(command)));
+  addListing(command, 'List queues', async (called) => {
+    const { items } = await connect(called).json(routes.listQueues);
+    print(listText(items, LISTING, outputOf(called)));
   });
   command.addCommand(changeCommand('pause', 'Start no more jobs of these queues', () => ({ paused: true })));
   command.addCommand(changeCommand('resume', 'Start jobs of these queues again', () => ({ paused: false })));
@@ -55,8 +54,8 @@ export function queuesCommand(): Command {
   command.addCommand(
     set
       .option('--max-running <NUMBER|none>', 'Maximum running jobs, over all workers', limitFlag)
-      .option('--rate <LIMIT/PER|none>', 'So many starts in a while, over all workers: 100/1m', rateOrNone)
-      .option('--burst <NUMBER>', 'So many more starts after a time with fewer', countFlag(0, 100_000)),
+      .option('--rate <LIMIT/PER|none>', 'Most starts in a period, over all workers: 100/1m', rateOrNone)
+      .option('--burst <NUMBER>', 'Further starts that are allowed after a period with fewer', countFlag(0, 100_000)),
   );
   return command;
 }

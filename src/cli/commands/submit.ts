@@ -20,10 +20,15 @@ export function submitCommand(): Command {
     .option('--gang-spread <HOW>', 'pack, spread or same-worker (default: pack)', oneOfFlag(SPREADS))
     .option(
       '--on-member-failure <WHAT>',
-      'fail: cancel the others; or continue (default: fail)',
+      'restart: stop the others, and start all again; fail: cancel them; or continue (default: restart)',
       oneOfFlag(ON_MEMBER_FAILURE),
     )
-    .option('--gang-timeout <DURATION>', 'Give places anew that are not all held by then (default: 10m)', durationFlag)
+    .option(
+      '--gang-timeout <DURATION>',
+      'Choose places again that are not all held by then (default: 10m)',
+      durationFlag,
+    )
+    .option('--fail-fast', 'Refuse a gang that all online workers together could not hold')
     .option('--idempotency-key <KEY>', 'Sending the same again with the same key submits nothing new');
   return addJobFlags(command).action(async (words: string[], options: SubmitOptions) => {
     const job = workFrom(command, words);
@@ -47,11 +52,12 @@ interface SubmitOptions {
   gangSpread?: (typeof SPREADS)[number];
   onMemberFailure?: (typeof ON_MEMBER_FAILURE)[number];
   gangTimeout?: string;
+  failFast?: boolean;
   idempotencyKey?: string;
 }
 
-function gangFrom({ file, gang: size, gangSpread, onMemberFailure, gangTimeout }: SubmitOptions) {
-  const rules = { spread: gangSpread, on_member_failure: onMemberFailure, timeout: gangTimeout };
+function gangFrom({ file, gang: size, gangSpread, onMemberFailure, gangTimeout, failFast }: SubmitOptions) {
+  const rules = { spread: gangSpread, on_member_failure: onMemberFailure, timeout: gangTimeout, fail_fast: failFast };
   const given = Object.entries(rules).filter(([, value]) => value !== undefined);
   if (size === undefined && given.length > 0) throw usageError('expected --gang with its rules', '--gang 4');
   if (size !== undefined && file !== undefined) throw usageError('a file says by itself which jobs are gangs');

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { allPages } from '../../api/http-client.ts';
 import { routes } from '../../api/routes.ts';
 import type { Worker } from '../../api/worker.ts';
-import { clientCommand, connect, listCommand, outputOf, print, printData, refuseExtra } from '../client-command.ts';
+import { addListing, clientCommand, connect, listCommand, outputOf, print, printData } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
 import { listText } from '../output/list.ts';
 import { oneLine } from '../output/style.ts';
@@ -49,9 +49,8 @@ function reservation({ job_id, resources, starts_at }: NonNullable<Worker['reser
 /** `workron workers`: lists them; `drain` makes one finish its jobs, `undrain` lets it take jobs again. */
 export function workersCommand(): Command {
   const command = listCommand('workers', 'List workers; drain them and bring them back');
-  command.allowExcessArguments().action(async () => {
-    refuseExtra(command);
-    print(listText(await listWorkers(connect(command)), LISTING, outputOf(command)));
+  addListing(command, 'List workers', async (called) => {
+    print(listText(await listWorkers(connect(called)), LISTING, outputOf(called)));
   });
   return command.addCommand(drainCommand()).addCommand(undrainCommand());
 }

@@ -3,7 +3,9 @@
 import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
 import type { Definition, DefinitionPage } from '../../api/workflow/stored.ts';
-import { clientCommand, connect, listCommand, outputOf, print, printData } from '../client-command.ts';
+import type { Workflow } from '../../api/workflow/workflow.ts';
+import { clientCommand, connect, listCommand, outputOf, print, printData, workflowId } from '../client-command.ts';
+import type { Connection } from '../connection.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { reportError } from '../errors/report.ts';
 import { DEFINITION_COLUMNS } from '../output/definition.ts';
@@ -31,16 +33,20 @@ export function workflowDefinitionsCommand(): Command {
   });
 }
 
-/** `workron workflow rm NAME…`: all are tried; the first error decides the exit code. */
+/** `workron workflow rm ID|NAME…`: all are tried; the first error decides the exit code. */
 export function workflowRmCommand(): Command {
-  const command = clientCommand('rm', 'Delete stored workflows that no schedule uses; their runs stay');
-  return command.argument('<name...>', 'Their names').action(async (names: string[]) => {
+  const command = clientCommand(
+    'rm',
+    'Delete ended runs with all their jobs, or stored workflows that no schedule uses',
+  );
+  command.argument('<workflow...>', 'Ids of runs, or names of stored workflows, whose runs stay');
+  return command.action(async (words: string[]) => {
     const connection = connect(command);
     const { json, quiet } = outputOf(command);
-    const deleted: Definition[] = [];
-    for (const name of names) {
+    const deleted: (Definition | Workflow)[] = [];
+    for (const word of words) {
       try {
-        deleted.push(await connection.json(routes.deleteDefinition, { params: { name } }));
+        deleted.push(await deleteOne(connection, word));
       } catch (error) {
         if (!(error instanceof CliError)) throw error;
         reportError(error, json);
@@ -48,6 +54,18 @@ export function workflowRmCommand(): Command {
       }
     }
     if (json) printData(deleted, json);
-    else for (const { name } of deleted) print(quiet ? name : `stored workflow ${name} is deleted`);
+    else
+      for (const one of deleted)
+        print(quiet ? nameOf(one) : `${'id' in one ? 'workflow' : 'stored workflow'} ${nameOf(one)} is deleted`);
   });
+}
+
+/** A number is the id of a run. */
+async function deleteOne(connection: Connection, word: string): Promise<Definition | Workflow> {
+  if (/^#?\d+$/.test(word)) return await connection.json(routes.deleteWorkflow, { params: { id: workflowId(word) } });
+  return await connection.json(routes.deleteDefinition, { params: { name: word } });
+}
+
+function nameOf(deleted: Definition | Workflow): string {
+  return 'id' in deleted ? deleted.id : deleted.name;
 }

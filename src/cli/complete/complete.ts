@@ -2,12 +2,14 @@
 
 import type { Command, Option } from 'commander';
 import { STATUSES } from '../../core/job.ts';
+import { readProfiles } from '../../ops/settings/profile.ts';
 import { connect } from '../client-command.ts';
 import { COMMANDS } from '../commands.ts';
 import { type Candidate, liveValues, type ValueKind } from './live-values.ts';
 
 /** Values of flags. */
-const FLAG_VALUES: Readonly<Record<string, readonly string[] | ValueKind>> = {
+const FLAG_VALUES: Readonly<Record<string, readonly string[] | ValueKind | 'profile'>> = {
+  '--profile': 'profile',
   '--status': STATUSES,
   '--output': ['table', 'wide', 'json', 'yaml'],
   '--queue': 'queue',
@@ -16,7 +18,8 @@ const FLAG_VALUES: Readonly<Record<string, readonly string[] | ValueKind>> = {
 };
 
 /** Arguments of commands, by the path of the command. */
-const ARGUMENTS: Readonly<Record<string, ValueKind>> = {
+const ARGUMENTS: Readonly<Record<string, ValueKind | 'profile'>> = {
+  ...Object.fromEntries(['set', 'show', 'use', 'rm'].map((name) => [`config ${name}`, 'profile'])),
   ...Object.fromEntries(
     ['job', 'history', 'why', 'logs', 'wait', 'cancel', 'retry', 'rerun', 'edit', 'open'].map((name) => [name, 'job']),
   ),
@@ -81,11 +84,12 @@ function flagCandidate({ long, description }: Option): Candidate[] {
 
 async function valuesOf(
   command: Command,
-  values: readonly string[] | ValueKind | undefined,
+  values: readonly string[] | ValueKind | 'profile' | undefined,
   before: readonly string[],
 ): Promise<Candidate[]> {
   if (values === undefined) return [];
   if (typeof values !== 'string') return values.map((value) => ({ value }));
+  if (values === 'profile') return profileCandidates();
   // Only the flags that say where the server is matter here.
   command
     .exitOverride()
@@ -93,4 +97,8 @@ async function valuesOf(
     .allowUnknownOption()
     .parseOptions([...before]);
   return await liveValues(connect(command), values);
+}
+
+function profileCandidates(): Candidate[] {
+  return Object.entries(readProfiles(process.env).profiles).map(([value, { url }]) => ({ value, about: url }));
 }

@@ -52,15 +52,11 @@ export function addWorkFlags(command: Command): Command {
     .option('--resources <NAME=AMOUNT,…>', 'What it takes of a worker, such as memory_mb=512,gpu=1', collectAmounts)
     .option('--fair-key <KEY>', 'Whose job it is: keys of one queue take turns')
     .option('--limit <KEY=MAX>', 'Start only if fewer than MAX jobs with this key run; may be repeated', collectLimits)
-    .option(
-      '--rate <KEY=LIMIT/PER>',
-      'So many starts with this key in a while: api=10/1s; may be repeated',
-      collectRates,
-    )
+    .option('--rate <KEY=LIMIT/PER>', 'Most starts with this key in a period: api=10/1s; may be repeated', collectRates)
     .option('--on-limit <queue|skip>', 'At a full limit: wait (default), or end as skipped', oneOfFlag(ON_LIMIT))
     .option(
       '--notify <EVENT,…=TARGET>',
-      'Send notifications: failed,recovered=URL, or =COMMAND; may be repeated',
+      'Send notifications: failed,recovered=URL, slow:10m=URL, or =COMMAND; may be repeated',
       collectNotify,
     )
     .optionsGroup('Options:');

@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander';
 import { SettingsError } from '../../ops/settings/error.ts';
-import { loadSettings } from '../../ops/settings/load.ts';
+import { givenSettings, loadSettings, type SettingsSources } from '../../ops/settings/load.ts';
 import { envName, type Setting, type SettingCommand, type Settings, settingsOf } from '../../ops/settings/settings.ts';
 import { usageError } from '../errors/cli-error.ts';
 
@@ -16,19 +16,33 @@ export function addSettingFlags(command: Command, kind: SettingCommand): Command
 
 /** The settings of this call. Throws a usage error for invalid ones. */
 export function settingsFrom(command: Command, kind: SettingCommand): Settings {
+  return orUsageError(() => loadSettings(sourcesOf(command, kind)));
+}
+
+/** Where address and token of a call to the server come from. Throws a usage error for invalid settings. */
+export function connectionFrom(command: Command): { url: string; addressFrom: string; tokenFrom: string | null } {
+  return orUsageError(() => {
+    const sources = sourcesOf(command, 'client');
+    const { url } = loadSettings(sources);
+    const { url: address, token, tokenFile } = givenSettings(sources);
+    return { url, addressFrom: address?.from ?? 'the default', tokenFrom: (token ?? tokenFile)?.from ?? null };
+  });
+}
+
+function sourcesOf(command: Command, kind: SettingCommand): SettingsSources {
   const options = command.optsWithGlobals<Record<string, string | string[] | undefined>>();
   const flags: Record<string, string> = {};
   for (const [, setting] of settingsOf(kind)) {
     const given = options[flagOf(setting).attributeName()];
     if (given !== undefined) flags[setting.name] = Array.isArray(given) ? given.join(',') : given;
   }
+  return { command: kind, flags, env: process.env, configFile: options['config'] as string | undefined };
+}
+
+/** Runs what reads settings; what is wrong with them is a usage error. */
+export function orUsageError<T>(run: () => T): T {
   try {
-    return loadSettings({
-      command: kind,
-      flags,
-      env: process.env,
-      configFile: options['config'] as string | undefined,
-    });
+    return run();
   } catch (error) {
     if (error instanceof SettingsError) throw usageError(error.message, error.hint);
     throw error;

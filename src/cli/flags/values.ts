@@ -165,15 +165,26 @@ export interface NotifyFlag {
   on: string[];
   webhook?: string;
   command?: string;
+  slow_after?: number;
 }
 
-/** `failed,recovered=https://…` or `failed=SHELL LINE`; the flag may be repeated. */
+/** `failed,recovered=https://…`, `slow:10m=https://…` or `failed=SHELL LINE`; the flag may be repeated. */
 export function collectNotify(text: string, before: NotifyFlag[] | undefined): NotifyFlag[] {
   const equals = text.indexOf('=');
   const target = text.slice(equals + 1);
   if (equals < 1 || target === '') throw new InvalidArgumentError('expected EVENT,…=URL or EVENT,…=COMMAND');
-  const on = collectOneOf(NOTIFY_EVENTS)(text.slice(0, equals), undefined);
-  return [...(before ?? []), { on, ...(/^https?:\/\//.test(target) ? { webhook: target } : { command: target }) }];
+  const [, slow] = /(?:^|,)slow:([^,=]+)/.exec(text.slice(0, equals)) ?? [];
+  const on = collectOneOf(NOTIFY_EVENTS)(text.slice(0, equals).replace(`slow:${slow}`, 'slow'), undefined);
+  if (on.includes('slow') && slow === undefined)
+    throw new InvalidArgumentError('expected a duration, such as slow:10m');
+  return [
+    ...(before ?? []),
+    {
+      on,
+      ...(/^https?:\/\//.test(target) ? { webhook: target } : { command: target }),
+      ...(slow !== undefined && { slow_after: durationFlag(slow) }),
+    },
+  ];
 }
 
 export function limitFlag(text: string): number | 'none' {

@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import type { CutEvent, OutputEvent } from '../../api/event.ts';
 import { readEvents, type StreamEvent } from '../../api/event-stream.ts';
+import { LineTimes } from '../../api/line-times.ts';
 import { routes } from '../../api/routes.ts';
 import type { Connection } from '../connection.ts';
 import { CliError } from '../errors/cli-error.ts';
@@ -27,6 +28,8 @@ interface LogRequest {
   tail?: number | undefined;
   /** True to write the bytes to a terminal as they are. */
   raw?: boolean | undefined;
+  /** True to begin each line with the time at which the server received it. */
+  timestamps?: boolean | undefined;
   signal?: AbortSignal;
   /** Put before each line, where several logs are printed together. */
   prefix?: string;
@@ -38,7 +41,7 @@ interface LogRequest {
 export async function printLog(connection: Connection, request: LogRequest): Promise<void> {
   const response = await connection.open(routes.readLogs, {
     params: { id: request.id },
-    query: { attempt: request.attempt },
+    query: { attempt: request.attempt, ...(request.timestamps ? { timestamps: 'true' as const } : {}) },
     headers: { accept: 'text/plain' },
   });
   const writer = new LogWriter(request);
@@ -58,6 +61,8 @@ class Following {
   readonly writer: LogWriter;
   readonly #connection: Connection;
   readonly #request: LogRequest;
+  /** `null` if lines have no time. */
+  readonly #times: LineTimes | null;
   /** The id of the last event, from which a new stream resumes. */
   #lastId: string | undefined;
 
@@ -65,6 +70,7 @@ class Following {
     this.#connection = connection;
     this.#request = request;
     this.writer = new LogWriter(request);
+    this.#times = request.timestamps ? new LineTimes() : null;
   }
 
   /** Reads one stream. Returns true if the job has ended. */
@@ -103,14 +109,15 @@ class Following {
   }
 
   async #show({ event, id, data }: StreamEvent): Promise<void> {
-    if (event === 'output') await this.writer.write(bytesOf(JSON.parse(data) as OutputEvent));
+    if (event === 'output') await this.writer.write(bytesOf(JSON.parse(data) as OutputEvent, this.#times));
     if (event === 'cut') note(`… ${(JSON.parse(data) as CutEvent).bytes} bytes cut …`);
     this.#lastId = id ?? this.#lastId;
   }
 }
 
-function bytesOf({ text, base64 }: OutputEvent): string | Uint8Array {
-  return base64 === undefined ? text : Buffer.from(base64, 'base64');
+function bytesOf({ text, base64, received_at }: OutputEvent, times: LineTimes | null): string | Uint8Array {
+  const bytes = base64 === undefined ? text : Buffer.from(base64, 'base64');
+  return times === null ? bytes : times.push(Buffer.from(bytes as Uint8Array), received_at);
 }
 
 /** Calls `onBytes` for every chunk, including keep-alives. */

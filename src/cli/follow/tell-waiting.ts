@@ -1,4 +1,4 @@
-/** Says what a job waits for while it has not started, so that nobody waits in silence. */
+/** Prints what a job waits for while it has not started. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { routes } from '../../api/routes.ts';

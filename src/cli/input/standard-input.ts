@@ -6,7 +6,7 @@ import { usageError } from '../errors/cli-error.ts';
 import { note } from '../errors/report.ts';
 
 const MAX_BYTES = 1024 * 1024;
-/** A pipe that stays open for longer than this may be one that nobody meant for the job. */
+/** A pipe that stays open for longer than this may not be meant for the job. */
 const NOTE_AFTER_MS = 2_000;
 
 /**

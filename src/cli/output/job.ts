@@ -13,6 +13,8 @@ const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
   { title: 'OUTCOME', text: (attempt) => attempt.outcome },
   { title: 'EXIT', text: (attempt) => attempt.signal ?? String(attempt.exit_code ?? '–') },
   { title: 'TIME', text: (attempt) => between(attempt.started_at, attempt.ended_at) },
+  { title: 'CPU', text: ({ usage }) => (usage === null ? '–' : formatDuration(usage.cpu_ms)) },
+  { title: 'MEMORY', text: ({ usage }) => (usage?.max_rss_bytes == null ? '–' : byteText(usage.max_rss_bytes)) },
   { title: 'STARTED', text: (attempt) => when(attempt.started_at) },
   { title: 'WORKER', text: (attempt) => attempt.worker_id ?? '–' },
 ];
@@ -38,7 +40,7 @@ export function describeJob(job: JobDetail, attempts: readonly Attempt[]): strin
   line('reason', job.reason);
   line('attempts', `${job.failures} of ${job.max_attempts} failed`);
   line('timeout', formatDuration(job.timeout));
-  line('created', when(job.created_at));
+  line('created', `${when(job.created_at)}${job.submitted_by === null ? '' : ` by ${oneLine(job.submitted_by)}`}`);
   line('due', job.status === 'scheduled' ? when(job.run_at) : null);
   line('started', job.started_at === null ? null : when(job.started_at));
   line(

@@ -43,6 +43,8 @@ export interface NewWorkflow<Steps extends NewSteps = NewSteps> {
   rerunOf: number | null;
   /** The stored definition that it was made from. */
   definition?: DefinitionVersion;
+  /** Who submits it and all its steps. */
+  submittedBy?: string | null;
 }
 
 /** A workflow that is kept as a whole, to be inserted repeatedly. */

@@ -19,6 +19,8 @@ export interface Workflow {
   rerunOf: number | null;
   /** The stored definition that it was made from. */
   definition: DefinitionVersion | null;
+  /** Who submitted it; `null` if the caller has no name, or a schedule runs it. */
+  submittedBy: string | null;
   /** The number of steps, not counting items. */
   total: number;
   counts: StepCounts;

@@ -3,7 +3,7 @@
 import { DAY_MS } from './civil.ts';
 import type { Recurrence } from './recurrence.ts';
 import type { WallPattern } from './wall-pattern.ts';
-import type { Stretch, Zone } from './zone.ts';
+import { type Stretch, sumOfStretches, type Zone } from './zone.ts';
 
 /**
  * `wildcard` follows real time: due whenever the clock shows a wall time of the pattern. `fixed` is due once per wall
@@ -59,15 +59,7 @@ export class CronRecurrence implements Recurrence {
   }
 
   count(after: number, through: number): number {
-    let count = 0;
-    const end = Math.floor(through) + 1;
-    for (let from = Math.floor(after) + 1; from < end; ) {
-      const stretch = this.#zone.at(from);
-      const to = Math.min(stretch.end, end);
-      count += this.#countIn(stretch, from, to);
-      from = to;
-    }
-    return count;
+    return sumOfStretches(this.#zone, { after, through }, (stretch, from, to) => this.#countIn(stretch, from, to));
   }
 
   /** The number of ticks in [`from`, `to`), both within the stretch. All wall times skipped before it count as one. */

@@ -5,7 +5,7 @@ import { type ClockRule, CronRecurrence } from './cron-recurrence.ts';
 import type { Recurrence } from './recurrence.ts';
 import type { TimesOfDay } from './time-of-day.ts';
 import type { WallPattern } from './wall-pattern.ts';
-import type { Stretch, Zone } from './zone.ts';
+import { type Stretch, sumOfStretches, type Zone } from './zone.ts';
 
 export interface CronPart {
   pattern: WallPattern;
@@ -41,15 +41,7 @@ export class CronUnion implements Recurrence {
   }
 
   count(after: number, through: number): number {
-    let count = 0;
-    const end = Math.floor(through) + 1;
-    for (let from = Math.floor(after) + 1; from < end; ) {
-      const stretch = this.#zone.at(from);
-      const to = Math.min(stretch.end, end);
-      count += this.#countIn(stretch, from, to);
-      from = to;
-    }
-    return count;
+    return sumOfStretches(this.#zone, { after, through }, (stretch, from, to) => this.#countIn(stretch, from, to));
   }
 
   /** The number of ticks in [`from`, `to`), both within the stretch. All wall times skipped before it are one tick at its start. */

@@ -121,3 +121,20 @@ function formatOf(name: string): Intl.DateTimeFormat {
     `timezone: expected an IANA name such as Europe/Berlin, got ${got}${hint}`,
   );
 }
+
+/** Adds up a count of instants in (`after`, `through`], taken stretch by stretch: `countIn` is about [`from`, `to`) of one. */
+export function sumOfStretches(
+  zone: Zone,
+  { after, through }: { after: number; through: number },
+  countIn: (stretch: Stretch, from: number, to: number) => number,
+): number {
+  let count = 0;
+  const end = Math.floor(through) + 1;
+  for (let from = Math.floor(after) + 1; from < end; ) {
+    const stretch = zone.at(from);
+    const to = Math.min(stretch.end, end);
+    count += countIn(stretch, from, to);
+    from = to;
+  }
+  return count;
+}

@@ -69,8 +69,8 @@ export const attemptHandlers = {
       for (const raw of body.items) {
         const item = SettleItem.safeParse(raw);
         if (item.success) {
-          const { job_id: jobId, attempt, started_at: startedAt, outcome } = item.data;
-          const settlement = { jobId, attempt, workerId, outcome: outcomeFromWire(outcome) };
+          const { job_id: jobId, attempt, started_at: startedAt } = item.data;
+          const settlement = { jobId, attempt, workerId, outcome: outcomeFromWire(item.data) };
           settlements.push(startedAt === undefined ? settlement : { ...settlement, startedAt });
           const place: SettleResult = { job_id: String(jobId), attempt, result: 'invalid' };
           places.push(place);

@@ -1,8 +1,16 @@
-import { AuditPage, AuditQuery, auditToWire } from '../../api/audit.ts';
+/** The audit: a page of it, or all that matches as JSON lines. */
+
+import { AuditFilterQuery, AuditPage, AuditQuery, auditToWire } from '../../api/audit.ts';
 import { resolveInstant } from '../../api/fields.ts';
 import { routes } from '../../api/routes.ts';
+import type { AuditFilter } from '../../core/audit.ts';
+import type { Scheduler } from '../../scheduler/scheduler.ts';
+import { releaseAfter } from '../concurrency-limit.ts';
 import { beforeFrom, DEFAULT_PAGE_SIZE, toCursor } from '../cursor.ts';
 import { handler } from '../handler.ts';
+
+const LINES_TYPE = 'application/x-ndjson';
+const EXPORT_PAGE = 1_000;
 
 export const auditHandlers = {
   listAudit: handler(routes.listAudit, {
@@ -10,17 +18,44 @@ export const auditHandlers = {
     query: AuditQuery,
     replies: { 200: AuditPage },
     async handle({ scheduler, query, now, signal }) {
-      const { limit = DEFAULT_PAGE_SIZE, cursor, actor, path, from, to } = query;
-      const filter = {
-        ...(actor !== undefined && { actor }),
-        ...(path !== undefined && { path }),
-        ...(from !== undefined && { from: resolveInstant(from, now()) }),
-        ...(to !== undefined && { to: resolveInstant(to, now()) }),
-      };
-      const items = await scheduler.audit(filter, { before: beforeFrom(cursor), limit: limit + 1 }, signal);
+      const { limit = DEFAULT_PAGE_SIZE, cursor, ...asked } = query;
+      const page = { before: beforeFrom(cursor), limit: limit + 1 };
+      const items = await scheduler.audit(filterOf(asked, now()), page, signal);
       const shown = items.slice(0, limit);
       const next = items.length > limit ? (shown.at(-1)?.id ?? null) : null;
       return { status: 200, json: { items: shown.map(auditToWire), next_cursor: toCursor(next) } };
     },
   }),
+
+  exportAudit: handler(routes.exportAudit, {
+    summary: 'Read all entries of the audit that match, newest first, one JSON object per line',
+    query: AuditFilterQuery,
+    long: true,
+    replies: { 200: { type: LINES_TYPE } },
+    handle({ scheduler, query, now, streams, remoteAddress, signal }) {
+      const lines = linesOf(scheduler, filterOf(query, now()), signal);
+      return { status: 200, type: LINES_TYPE, chunks: releaseAfter(streams.take(remoteAddress), lines) };
+    },
+  }),
 };
+
+type Asked = ReturnType<typeof AuditFilterQuery.parse>;
+
+function filterOf({ actor, path, from, to }: Asked, now: number): AuditFilter {
+  return {
+    ...(actor !== undefined && { actor }),
+    ...(path !== undefined && { path }),
+    ...(from !== undefined && { from: resolveInstant(from, now) }),
+    ...(to !== undefined && { to: resolveInstant(to, now) }),
+  };
+}
+
+async function* linesOf(scheduler: Scheduler, filter: AuditFilter, signal: AbortSignal): AsyncGenerator<string> {
+  let before: number | null = null;
+  for (;;) {
+    const items = await scheduler.audit(filter, { before, limit: EXPORT_PAGE }, signal);
+    yield items.map((entry) => `${JSON.stringify(auditToWire(entry))}\n`).join('');
+    before = items.at(-1)?.id ?? null;
+    if (items.length < EXPORT_PAGE) return;
+  }
+}

@@ -27,7 +27,8 @@ import { Workflow } from '../../api/workflow/workflow.ts';
 import { workflowToWire } from '../../api/workflow/workflow-wire.ts';
 import { isWorkronError } from '../../core/error.ts';
 import type { Scheduler } from '../../scheduler/scheduler.ts';
-import { authorizeSteps } from '../authorize.ts';
+import { submitterOf } from '../authenticate.ts';
+import { authorizeDefinition, authorizeFound, authorizeSteps } from '../authorize.ts';
 import { afterFrom, DEFAULT_PAGE_SIZE, toNameCursor } from '../cursor.ts';
 import { handler } from '../handler.ts';
 import { idempotencyOf, replayHeader } from '../idempotency.ts';
@@ -46,10 +47,12 @@ export const definitionHandlers = {
     body: DefinitionApply,
     bodyLimit: MAX_APPLY_BYTES,
     replies: { 200: AppliedDefinition },
-    async handle({ scheduler, principal, params, body, signal }) {
+    async handle(call) {
+      const { scheduler, principal, params, body, signal } = call;
       const wanted = newDefinitionFrom(definitionNameIn(params), body.source);
       const { steps, notify = [] } = outlineOf(wanted);
       authorizeSteps(principal, steps, notify);
+      await authorizeDefinition(call, wanted.name);
       const dryRun = body.dry_run ?? false;
       const workflowOf = (uses: { params: Readonly<Record<string, unknown>> }) => workflowFrom(wanted, uses.params);
       const { definition, changed } = await scheduler.applyDefinition(wanted, workflowOf, { dryRun }, signal);
@@ -94,8 +97,9 @@ export const definitionHandlers = {
     summary: 'Read the file of a definition, which may contain the values of environment variables',
     query: DefinitionQuery,
     replies: { 200: DefinitionSource },
-    async handle({ scheduler, params, query, signal }) {
+    async handle({ scheduler, principal, params, query, signal }) {
       const found = await scheduler.definition(definitionNameIn(params), query.version ?? null, signal);
+      authorizeFound(principal, found);
       return { status: 200, json: { name: found.name, version: found.version, source: found.source } };
     },
   }),
@@ -113,7 +117,8 @@ export const definitionHandlers = {
       );
       const workflow = workflowFrom({ name, ...rest }, body?.params ?? {});
       authorizeSteps(principal, workflow.steps, workflow.notify ?? []);
-      const submission = { ...workflow, rerunOf: null, definition: { name, version } };
+      const submittedBy = submitterOf(principal);
+      const submission = { ...workflow, rerunOf: null, definition: { name, version }, submittedBy };
       const made = await scheduler.submitWorkflow(submission, idempotencyOf(call), signal);
       const headers = { location: pathOf(routes.readWorkflow, made.workflow), ...replayHeader(made.replayed) };
       return { status: 201, json: workflowToWire(made.workflow), headers };

@@ -21,8 +21,12 @@ import { pathOf } from '../../api/route.ts';
 import { routes } from '../../api/routes.ts';
 import { nothing } from '../../api/schemas.ts';
 import { WorkronError } from '../../core/error.ts';
+import { fitsIdle } from '../../core/gang.ts';
+import type { NewJob } from '../../core/job.ts';
+import { laneOf } from '../../core/lane.ts';
 import type { Inserted } from '../../store/job-store.ts';
-import { authorizeJobs } from '../authorize.ts';
+import { submitterOf } from '../authenticate.ts';
+import { admitJobs, authorizeJobs } from '../authorize.ts';
 import { beforeFrom, DEFAULT_PAGE_SIZE, toCursor } from '../cursor.ts';
 import { type Call, handler } from '../handler.ts';
 import { idempotencyOf, replayHeader } from '../idempotency.ts';
@@ -67,7 +71,7 @@ export const jobHandlers = {
   }),
 
   bulkJobs: handler(routes.bulkJobs, {
-    summary: 'Cancel or retry every job that matches, as an operation that can be watched',
+    summary: 'Cancel, retry or delete every job that matches, as an operation that can be watched',
     body: BulkRequest,
     replies: { 200: BulkAnswer, 202: BulkAnswer },
     async handle({ scheduler, body, now, signal }) {
@@ -118,6 +122,15 @@ export const jobHandlers = {
     },
   }),
 
+  deleteJob: handler(routes.deleteJob, {
+    summary: 'Delete an ended job with its attempts, output and result, and return it as it was',
+    body: nothing.optional(),
+    replies: { 200: Job },
+    async handle({ scheduler, params, signal }) {
+      return { status: 200, json: jobToWire(await scheduler.deleteJob(pathId(params), signal)) };
+    },
+  }),
+
   cancelJob: handler(routes.cancelJob, {
     summary: 'Cancel a job: at once (200), or by asking its worker to stop it (202)',
     body: JobCancel.optional(),
@@ -145,8 +158,12 @@ export const jobHandlers = {
       const { scheduler, principal, signal } = call;
       const id = pathId(call.params);
       if (principal.queues !== null) authorizeJobs(principal, [await scheduler.wait(id, 0, signal)]);
-      const { items, replayed } = await scheduler.rerun(id, idempotencyOf(call), signal);
-      const json = submittedJobToWire(items[0] as (typeof items)[number]);
+      const { items, replayed } = await scheduler.rerun(
+        id,
+        { ...idempotencyOf(call), submittedBy: submitterOf(principal) },
+        signal,
+      );
+      const json = submittedJobToWire(onlyOne(items));
       return { status: 201, json, headers: { location: pathOf(routes.readJob, json), ...replayHeader(replayed) } };
     },
   }),
@@ -193,10 +210,11 @@ async function submitOne(call: Call) {
   }
   const submission = decode(JobSubmission, value);
   const jobs = newJobsFrom(submission, newGangId);
-  authorizeJobs(call.principal, jobs);
+  admitJobs(call.principal, jobs);
+  if (submission.gang?.fail_fast) await requireRoom(call, jobs, '');
   const { items, replayed } = await call.scheduler.submit(jobs, options, call.signal);
   if (submission.gang !== undefined) return submittedItems(items, replayed);
-  const json = submittedJobToWire(items[0] as (typeof items)[number]);
+  const json = submittedJobToWire(onlyOne(items));
   return {
     status: 201 as const,
     json,
@@ -204,16 +222,39 @@ async function submitOne(call: Call) {
   };
 }
 
+/** Throws `job_not_found` where a call is answered again, and the job that it made has been deleted. */
+function onlyOne([item]: Inserted['items']): Inserted['items'][number] {
+  if (item !== undefined) return item;
+  throw new WorkronError('job_not_found', 'The job of this Idempotency-Key has been deleted');
+}
+
 async function submitArray(call: Call) {
   const options = idempotencyOf(call);
   const limits = { maxItems: MAX_JOBS, maxBytesPerItem: MAX_JOB_BYTES };
-  const jobs = await mapJsonArray(call.bytes, limits, (item, index) =>
-    newJobsFrom(decode(JobSubmission, item, `/${index}`), newGangId),
+  const submitted = await mapJsonArray(call.bytes, limits, (item, index) =>
+    submissionOf(decode(JobSubmission, item, `/${index}`)),
   );
-  const all = jobs.flat();
-  authorizeJobs(call.principal, all);
+  const all = submitted.flatMap(({ members }) => members);
+  admitJobs(call.principal, all);
+  for (const [index, { members, failFast }] of submitted.entries()) {
+    if (failFast) await requireRoom(call, members, `/${index}`);
+  }
   const { items, replayed } = await call.scheduler.submit(all, options, call.signal);
   return submittedItems(items, replayed);
+}
+
+function submissionOf(submission: JobSubmission) {
+  return { members: newJobsFrom(submission, newGangId), failFast: submission.gang?.fail_fast ?? false };
+}
+
+/** Throws if the workers that are online have no places for all members, even when idle. */
+async function requireRoom(call: Call, members: readonly NewJob[], path: string): Promise<void> {
+  const [first] = members;
+  if (first === undefined || first.gang === null) return;
+  const gang = { gang: first.gang, priority: 0, dueAt: 0, lane: laneOf(first), jobIds: [], failures: 0 };
+  if (fitsIdle(gang, await call.scheduler.workers(call.signal))) return;
+  const detail = `all online workers together have no places for a gang of ${first.gang.size}, even when idle`;
+  throw invalid([{ pointer: `${path}/gang`, detail }]);
 }
 
 function newGangId(): string {

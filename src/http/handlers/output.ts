@@ -35,9 +35,10 @@ export const outputHandlers = {
         return { status: 200, type: SSE_TYPE, chunks: releaseAfter(slot, logAsEvents(items)) };
       }
       const position: Position = { id, attempt: query.attempt ?? null, from: 0 };
+      const style = { timestamps: query.timestamps === 'true' };
       if (query.follow === 'true') {
         const items = followLog(scheduler, { ...position, only }, signal);
-        return { status: 200, type: TEXT_TYPE, chunks: releaseAfter(slot, logAsText(items)) };
+        return { status: 200, type: TEXT_TYPE, chunks: releaseAfter(slot, logAsText(items, style)) };
       }
       if (query.attempt !== undefined && query.attempt > job.attempt) {
         slot[Symbol.dispose]();
@@ -45,7 +46,7 @@ export const outputHandlers = {
         throw new WorkronError('not_found', detail);
       }
       const items = readLog(scheduler, position, signal);
-      return { status: 200, type: TEXT_TYPE, chunks: releaseAfter(slot, logAsText(items)) };
+      return { status: 200, type: TEXT_TYPE, chunks: releaseAfter(slot, logAsText(items, style)) };
     },
   }),
 

@@ -2,6 +2,7 @@
 
 import { Cluster, clusterToWire } from '../../api/cluster.ts';
 import { invalid } from '../../api/decode.ts';
+import { Findings } from '../../api/doctor.ts';
 import { Event, EventsQuery } from '../../api/event.ts';
 import { Failures, FailuresQuery, groupFailures } from '../../api/failures.ts';
 import { resolveInstant, toInstant } from '../../api/fields.ts';
@@ -36,6 +37,14 @@ export const overviewHandlers = {
       const { instanceId, driver, location } = scheduler;
       const cluster = clusterToWire(await scheduler.cluster(signal));
       return { status: 200, json: { driver, location, answered_by: instanceId, ...cluster } };
+    },
+  }),
+
+  readDoctor: handler(routes.readDoctor, {
+    summary: 'Examine the machine that answers and the store: what is wrong, and what to do about it',
+    replies: { 200: Findings },
+    async handle({ examine }) {
+      return { status: 200, json: { items: await examine() } };
     },
   }),
 

@@ -23,10 +23,10 @@ export const sessionHandlers = {
     summary: 'Log in: with a token in Authorization, returns a cookie and a key that replace it in this browser',
     replies: { 200: OpenedSession },
     async handle(call) {
-      const { token, headers, scheduler, signal } = call;
+      const { token, isEncrypted, scheduler, signal } = call;
       if (token === null) return { status: 200, json: { ...sessionOf(call), key: null } };
       const { cookie, key } = await scheduler.openSession(callerOf(call), signal);
-      const setCookie = { 'set-cookie': sessionCookie(token, cookie, headers) };
+      const setCookie = { 'set-cookie': sessionCookie(token, cookie, isEncrypted) };
       return { status: 200, json: { ...sessionOf(call), key }, headers: setCookie };
     },
   }),
@@ -34,11 +34,11 @@ export const sessionHandlers = {
   endSession: handler(routes.endSession, {
     summary: 'Log out: ends the session on every scheduler, and deletes the cookie of the browser',
     replies: { 200: noFields },
-    async handle({ token, headers, scheduler, signal }) {
+    async handle({ token, headers, isEncrypted, scheduler, signal }) {
       if (token === null) return { status: 200, json: {} };
       const session = sessionIn(headers, token);
       if (session !== undefined) await scheduler.endSession(session, signal);
-      return { status: 200, json: {}, headers: { 'set-cookie': noSessionCookie(token, headers) } };
+      return { status: 200, json: {}, headers: { 'set-cookie': noSessionCookie(token, isEncrypted) } };
     },
   }),
 
@@ -64,7 +64,12 @@ export const sessionHandlers = {
 
 function sessionOf({ principal, token }: Call): Session {
   const { name, scopes, queues } = principal;
-  return { name, token_needed: token !== null, scopes: [...scopes], queues: queues === null ? null : [...queues] };
+  return {
+    name,
+    token_needed: token !== null && principal.caller !== null,
+    scopes: [...scopes],
+    queues: queues === null ? null : [...queues],
+  };
 }
 
 function callerOf({ principal }: Call): string {

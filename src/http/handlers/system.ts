@@ -9,14 +9,14 @@ export const systemHandlers = {
   readRoot: handler(routes.readRoot, {
     summary: 'Read what this server is and where to find more',
     replies: { 200: Welcome },
-    handle: ({ version, headers }) => ({
+    handle: ({ version, headers, isEncrypted }) => ({
       status: 200,
       json: {
         name: 'workron',
         version,
         page: `${PAGE_PATH}/`,
         api: routes.readDocument.path,
-        try: `curl -d '{"command":"echo hi"}' http://${headers.host ?? 'localhost'}${routes.submitJobs.path}`,
+        try: `curl -d '{"command":"echo hi"}' http${isEncrypted ? 's' : ''}://${headers.host ?? 'localhost'}${routes.submitJobs.path}`,
       },
     }),
   }),

@@ -22,6 +22,7 @@ import type { NewSteps } from '../../core/dag/new-workflow.ts';
 import { WorkronError } from '../../core/error.ts';
 import type { WorkflowView } from '../../scheduler/workflows/view-workflow.ts';
 import type { Principal } from '../authenticate.ts';
+import { submitterOf } from '../authenticate.ts';
 import { authorizeJobs, authorizeSteps } from '../authorize.ts';
 import { beforeFrom, DEFAULT_PAGE_SIZE, toCursor } from '../cursor.ts';
 import { type Call, handler, Serialized } from '../handler.ts';
@@ -45,7 +46,14 @@ export const workflowHandlers = {
       const options = idempotencyOf(call);
       const { name, params = {}, notify, steps } = await readSubmission(call.bytes);
       authorizeSteps(call.principal, steps, notifyFrom(notify));
-      const submission = { name, params, notify: notifyFrom(notify), steps, rerunOf: null };
+      const submission = {
+        name,
+        params,
+        notify: notifyFrom(notify),
+        steps,
+        rerunOf: null,
+        submittedBy: submitterOf(call.principal),
+      };
       const { workflow, replayed } = await call.scheduler.submitWorkflow(submission, options, call.signal);
       const headers = { location: pathOf(routes.readWorkflow, workflow), ...replayHeader(replayed) };
       return { status: 201, json: workflowToWire(workflow), headers };
@@ -88,6 +96,15 @@ export const workflowHandlers = {
     },
   }),
 
+  deleteWorkflow: handler(routes.deleteWorkflow, {
+    summary: 'Delete an ended workflow with all its jobs, and return it as it was',
+    body: nothing.optional(),
+    replies: { 200: Workflow },
+    async handle({ scheduler, params, signal }) {
+      return { status: 200, json: workflowToWire(await scheduler.deleteWorkflow(workflowId(params), signal)) };
+    },
+  }),
+
   retryWorkflow: handler(routes.retryWorkflow, {
     summary:
       'Retry the failed and cancelled steps of a workflow, and judge steps that were skipped because of them again',
@@ -105,7 +122,7 @@ export const workflowHandlers = {
     async handle({ scheduler, principal, params, body, signal }) {
       const id = workflowId(params);
       if (principal.queues !== null) await authorizeWorkflow(principal, await scheduler.workflow(id, signal));
-      const request = { from: body.from, only: body.only ?? false };
+      const request = { from: body.from, only: body.only ?? false, submittedBy: submitterOf(principal) };
       const workflow = await scheduler.rerunWorkflow(id, request, signal);
       return {
         status: 201,

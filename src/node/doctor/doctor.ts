@@ -4,7 +4,9 @@ import type { StoreChoice } from '../../ops/settings/settings.ts';
 import { type Finding, ok } from './finding.ts';
 import { examineMachine } from './machine.ts';
 
-export async function examine(store: StoreChoice, schema: string): Promise<Finding[]> {
+/** Without a store, only the machine is examined. */
+export async function examine(store?: StoreChoice, schema = ''): Promise<Finding[]> {
+  if (store === undefined) return await examineMachine();
   return [...(await examineMachine()), ...(await examineStore(store, schema))];
 }
 

@@ -1,12 +1,6 @@
-/** What a check of the doctor has found. */
-export interface Finding {
-  check: string;
-  /** `bad`: something does not work. `warning`: it works, but not as well as it could. */
-  state: 'ok' | 'warning' | 'bad';
-  detail: string;
-  /** What to do about it; `null` if nothing is to be done. */
-  advice: string | null;
-}
+import type { Finding } from '../../api/doctor.ts';
+
+export type { Finding };
 
 export function ok(check: string, detail: string): Finding {
   return { check, state: 'ok', detail, advice: null };

@@ -31,28 +31,39 @@ function quoted(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** The same text for equal values. `source`: a value of SQLite, where JSON is text and instants need the clocks' difference. */
-export function comparable(
-  value: unknown,
-  { type, isOfClock }: Column,
-  source: { differenceMs: number } | null,
-): string {
-  if (value === null || value === undefined) return '\0';
+/** Returns a function that has the same text for equal values of a column. Both stores read JSON as text, instants as milliseconds. */
+export function comparing({ type, isOfClock }: Column, differenceMs: number): (value: unknown) => string {
   switch (type) {
-    case 'timestamp with time zone':
-      return String(Math.round(Number(value) + (isOfClock ? (source?.differenceMs ?? 0) : 0)));
+    case 'timestamp with time zone': {
+      const addedMs = isOfClock ? differenceMs : 0;
+      return (value) => (value === null ? NOTHING : String(Math.round(Number(value) + addedMs)));
+    }
     case 'boolean':
-      return value === 1 || value === true ? 't' : 'f';
+      return (value) => (value === null ? NOTHING : value === 1 || value === true ? 't' : 'f');
     case 'bytea':
-      return Buffer.from(value as Uint8Array).toString('latin1');
+      return (value) => (value === null ? NOTHING : Buffer.from(value as Uint8Array).toString('latin1'));
     case 'jsonb':
     case 'text[]':
     case 'bigint[]':
     case 'integer[]':
-      return JSON.stringify(sorted(source === null ? value : JSON.parse(textual(value))));
+      return comparingJson();
     default:
-      return textual(value);
+      return (value) => (value === null ? NOTHING : textual(value));
   }
+}
+
+const NOTHING = '\0';
+
+/** Neighbouring rows mostly have the same text. */
+function comparingJson(): (value: unknown) => string {
+  let [last, compared]: [unknown, string] = [null, NOTHING];
+  return (value) => {
+    if (value !== last) {
+      compared = value === null ? NOTHING : JSON.stringify(sorted(JSON.parse(textual(value))));
+      last = value;
+    }
+    return compared;
+  };
 }
 
 /** Objects with their keys in order: `jsonb` has an order of its own. */

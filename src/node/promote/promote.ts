@@ -4,21 +4,22 @@
  * Workron starts on a half of it. The file is only read.
  */
 
-import pg from 'pg';
+import type pg from 'pg';
 import { WorkronError } from '../../core/error.ts';
 import { OLDEST_SHARED_CODE } from '../../store/code.ts';
-import { connectionSettings } from '../../store/postgres/base/database.ts';
 import { migrate } from '../../store/postgres/base/migrate.ts';
-import { toStoreError } from '../../store/postgres/base/postgres-error.ts';
 import { Database } from '../../store/sqlite/base/database.ts';
 import { homeOf } from '../../store/sqlite/base/home.ts';
 import { lockFile } from '../../store/sqlite/base/lock-file.ts';
 import { installedVersion } from '../../store/sqlite/base/migrate.ts';
 import { MIGRATIONS } from '../../store/sqlite/base/migrations.ts';
+import { withClient } from './client.ts';
 import { textOf } from './convert.ts';
 import { copyIn, copyValue } from './copy-in.ts';
+import { sequencesOf } from './sequences.ts';
+import type { TableSum } from './sum.ts';
 import { type MovedTable, movedTables, rowsOf } from './tables.ts';
-import { sumOfSource, sumOfTarget } from './verify.ts';
+import { summing, sumOfSource, sumOfTarget } from './verify.ts';
 
 /** No code has this number. */
 const NOBODY = 2_147_483_647;
@@ -27,6 +28,8 @@ export interface PromoteOptions {
   file: string;
   url: string;
   schema: string;
+  /** What the database's clock shows less what the file's clock showed. Measured by default. */
+  differenceMs?: number;
   /** Reports each step. */
   tell: (line: string) => void;
 }
@@ -47,8 +50,9 @@ export async function promote(options: PromoteOptions): Promise<number> {
     const { difference_ms: differenceMs } = begun ?? (await begin(session));
     tell(`clocks: PostgreSQL is ${differenceMs} ms ahead of this machine`);
     const tables = await movedTables(session.database, client, schema);
-    for (const table of tables) await copyTable(session, table, differenceMs);
-    const rows = await compare(session, tables, differenceMs);
+    const sums: Sums = new Map();
+    for (const table of tables) await copyTable(session, table, differenceMs, sums);
+    const rows = await compare(session, tables, differenceMs, sums);
     await finish(session, differenceMs);
     return rows;
   });
@@ -70,13 +74,17 @@ export async function rehearse(options: PromoteOptions): Promise<void> {
   });
 }
 
+/** Throws if the schema has jobs, workers or schedules, other than by a promotion that has not ended. */
+export async function requireEmpty({ url, schema }: Pick<PromoteOptions, 'url' | 'schema'>): Promise<void> {
+  await withClient(url, async (client) => {
+    if (!(await hasTable(client, schema, 'promotion')) && (await existing({ client, schema }))) throw notEmpty(schema);
+  });
+}
+
 /** Drops the schema of a promotion that has not ended. */
 export async function undo({ url, schema }: Pick<PromoteOptions, 'url' | 'schema'>): Promise<void> {
   await withClient(url, async (client) => {
-    const { rows } = await client.query<{ there: boolean }>('select to_regclass($1) is not null as there', [
-      `"${schema}".promotion`,
-    ]);
-    if (rows[0]?.there !== true) {
+    if (!(await hasTable(client, schema, 'promotion'))) {
       throw new WorkronError('bad_request', `Schema ${schema} has no promotion that was begun and has not ended`);
     }
     await client.query(`drop schema "${schema}" cascade`);
@@ -97,37 +105,24 @@ async function withBoth<T>(options: PromoteOptions, body: (session: Session) => 
   return await withClient(options.url, (client) => body({ ...options, database, client }));
 }
 
-async function withClient<T>(url: string, body: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ ...connectionSettings, connectionString: url, query_timeout: 0 });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    await client.query(`set timezone = 'UTC'`);
-    return await body(client);
-  } catch (error) {
-    throw error instanceof pg.DatabaseError ? toStoreError(error) : error;
-  } finally {
-    await client.end().catch(() => undefined);
-  }
-}
-
 /** The promotion of this file that was begun; `undefined` if there is none. Throws if the target is used for something else. */
 async function promotionOf({ client, schema, database }: Session): Promise<Promotion | undefined> {
-  const { rows: there } = await client.query<{ there: boolean }>('select to_regclass($1) is not null as there', [
-    `"${schema}".promotion`,
-  ]);
-  if (there[0]?.there !== true) return undefined;
+  if (!(await hasTable(client, schema, 'promotion'))) return undefined;
   const { rows } = await client.query<Promotion>(`select source, difference_ms from "${schema}".promotion limit 1`);
   const [begun] = rows;
   if (begun === undefined || begun.source === sourceOf(database)) return begun;
   throw new WorkronError('bad_request', `Schema ${schema} holds a part of another file; --undo drops it`);
 }
 
-async function existing({ client, schema }: Session): Promise<boolean> {
+async function hasTable(client: pg.Client, schema: string, name: string): Promise<boolean> {
   const { rows } = await client.query<{ there: boolean }>('select to_regclass($1) is not null as there', [
-    `"${schema}".job`,
+    `"${schema}"."${name}"`,
   ]);
-  if (rows[0]?.there !== true) return false;
+  return rows[0]?.there === true;
+}
+
+async function existing({ client, schema }: Pick<Session, 'client' | 'schema'>): Promise<boolean> {
+  if (!(await hasTable(client, schema, 'job'))) return false;
   const { rows: jobs } = await client.query(
     `select 1 from "${schema}".job union all select 1 from "${schema}".worker union all select 1 from "${schema}".schedule limit 1`,
   );
@@ -161,7 +156,8 @@ async function begin(session: Session): Promise<Promotion> {
 }
 
 /** By the fastest of several answers: half of its time is the most that the difference can be wrong. */
-async function clockDifference({ client }: Session): Promise<number> {
+async function clockDifference({ client, differenceMs }: Session): Promise<number> {
+  if (differenceMs !== undefined) return differenceMs;
   let best = { tookMs: Infinity, differenceMs: 0 };
   for (let round = 0; round < 5; round += 1) {
     const [sentAt, start] = [Date.now(), performance.now()];
@@ -176,36 +172,73 @@ async function clockDifference({ client }: Session): Promise<number> {
   return best.differenceMs;
 }
 
-async function copyTable(session: Session, table: MovedTable, differenceMs: number): Promise<void> {
-  const { client, schema, database, tell } = session;
-  const { name, columns } = table;
+/** The sums of the tables that this run has copied. */
+type Sums = Map<string, TableSum>;
+
+async function copyTable(session: Session, table: MovedTable, differenceMs: number, sums: Sums): Promise<void> {
+  const { client, schema, tell } = session;
+  const { name } = table;
   const { rows: done } = await client.query(`select 1 from "${schema}".promotion where name = $1`, [name]);
   if (done.length > 0) return tell(`${name}: moved before`);
-  let rows = 0;
-  function* lines(): Generator<string> {
-    for (const row of rowsOf(database, table)) {
-      rows += 1;
-      yield `${columns.map((column, place) => copyValue(textOf(row[`c${place}`], column, differenceMs))).join('\t')}\n`;
-    }
-  }
-  const names = columns.map((column) => `"${column.name}"`).join(', ');
   await client.query('begin');
   try {
-    await copyIn(client, `copy "${schema}"."${name}" (${names}) from stdin`, lines());
+    const indexes = await dropIndexes(client, schema, name);
+    const sum = await copyRows(session, table, differenceMs);
+    for (const index of indexes) await client.query(index);
     await client.query(`insert into "${schema}".promotion (name) values ($1)`, [name]);
     await client.query('commit');
+    sums.set(name, sum);
+    tell(`${name}: ${sum.rows} rows`);
   } catch (error) {
     await client.query('rollback').catch(() => undefined);
     throw error;
   }
-  tell(`${name}: ${rows} rows`);
 }
 
-async function compare(session: Session, tables: readonly MovedTable[], differenceMs: number): Promise<number> {
+/** Returns the statements that make them again: one sort of all rows is cheaper than a search for each. */
+async function dropIndexes(client: pg.Client, schema: string, table: string): Promise<string[]> {
+  await client.query(`set local maintenance_work_mem = '256MB'`);
+  const { rows } = await client.query<{ name: string; definition: string }>(
+    `select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition from pg_index i
+     where i.indrelid = $1::regclass and not exists (select 1 from pg_constraint c where c.conindid = i.indexrelid)`,
+    [`"${schema}"."${table}"`],
+  );
+  for (const { name } of rows) await client.query(`drop index ${name}`);
+  return rows.map(({ definition }) => definition);
+}
+
+async function copyRows(
+  { client, schema, database }: Session,
+  table: MovedTable,
+  differenceMs: number,
+): Promise<TableSum> {
+  const { name, columns } = table;
+  const { sum, add } = summing(table, differenceMs);
+  function* lines(): Generator<string> {
+    for (const row of rowsOf(database, table)) {
+      add(row);
+      yield `${columns.map((column, place) => copyValue(textOf(row[place], column, differenceMs))).join('\t')}\n`;
+    }
+  }
+  const names = columns.map((column) => `"${column.name}"`).join(', ');
+  // Into a table that was emptied by this transaction, rows can be written as they would be after a vacuum.
+  await client.query(`truncate "${schema}"."${name}"`);
+  await copyIn(client, `copy "${schema}"."${name}" (${names}) from stdin with (freeze)`, lines());
+  return sum.result;
+}
+
+async function compare(
+  session: Session,
+  tables: readonly MovedTable[],
+  differenceMs: number,
+  sums: Sums,
+): Promise<number> {
   const { client, schema, database, tell } = session;
   let rows = 0;
   for (const table of tables) {
-    const [ours, theirs] = [sumOfSource(database, table, differenceMs), await sumOfTarget(client, schema, table)];
+    // What an earlier run has copied may have changed in the file since.
+    const ours = sums.get(table.name) ?? sumOfSource(database, table, differenceMs);
+    const theirs = await sumOfTarget(client, schema, table);
     if (ours.rows !== theirs.rows || ours.checksum !== theirs.checksum) {
       throw new WorkronError(
         'store_unavailable',
@@ -221,18 +254,8 @@ async function compare(session: Session, tables: readonly MovedTable[], differen
 /** Continues ids above the highest ever given, writes the claims of running jobs, and opens the target for everybody. */
 async function finish({ client, schema, database }: Session, differenceMs: number): Promise<void> {
   await client.query('begin');
-  const { rows: sequences } = await client.query<{ name: string; table: string | null }>(
-    `select s.relname as name, t.relname as "table" from pg_class s
-       left join pg_depend d on d.objid = s.oid and d.classid = 'pg_class'::regclass and d.deptype = 'i'
-       left join pg_class t on t.oid = d.refobjid
-     where s.relnamespace = to_regnamespace($1) and s.relkind = 'S'`,
-    [`"${schema}"`],
-  );
-  for (const { name, table } of sequences) {
-    const given = database.get<{ seq: number }>(
-      'select seq from sqlite_sequence where name = ?',
-      table ?? name.replace(/_id$/, ''),
-    );
+  for (const { name, table } of await sequencesOf(client, schema)) {
+    const given = database.get<{ seq: number }>('select seq from sqlite_sequence where name = ?', table);
     if (given !== undefined && given.seq > 0) {
       await client.query('select setval($1::regclass, $2)', [`"${schema}"."${name}"`, given.seq]);
     }

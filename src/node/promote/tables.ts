@@ -16,12 +16,19 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   claim: 'written from the jobs that run',
 };
 
+/** Whether the rows of a table are part of the installation, and not only of its processes. */
+export function isMoved(table: string): boolean {
+  return !(table in LEFT_OUT);
+}
+
 /** What SQLite reads for a column that PostgreSQL has under another name or in another form. */
 const READ_AS: Readonly<Record<string, string>> = {
   'live.listed_as': 'status',
   'live.claimed': `(status = 'running' and flags & ${FLAG.group} = 0)`,
   // Only PostgreSQL marks jobs that are never prefetched.
   'live.flags': `flags | iif((select j.spec ->> '$.rerun' = 'never' or j.spec ->> '$.max_attempts' = 1 from job j where j.id = job_id), ${FLAG.neverPrefetched}, 0)`,
+  // SQLite stores a literal list once, as the source.
+  'job_group.items': 'iif(total is null, null, coalesce(items, source))',
   // Claims look at all of them again.
   'parking.opens_at': '0',
   'idempotency.answer': `case when json_type(answer) = 'object' then json_object('workflow_id', answer ->> '$.workflow')
@@ -65,7 +72,7 @@ export interface MovedTable {
 export async function movedTables(database: Database, client: pg.Client, schema: string): Promise<MovedTable[]> {
   const ours = sqliteColumns(database);
   const theirs = await postgresColumns(client, schema);
-  const names = [...new Set([...ours.keys(), ...theirs.keys()])].filter((name) => !(name in LEFT_OUT)).sort();
+  const names = [...new Set([...ours.keys(), ...theirs.keys()])].filter(isMoved).sort();
   return names.map((name) => {
     const [own, other] = [ours.get(name), theirs.get(name)];
     if (own === undefined || other === undefined) {
@@ -86,7 +93,7 @@ function columnOf(table: string, name: string, { type, own }: { type: string; ow
   return { name, type, read: zero ? `nullif("${name}", 0)` : `"${name}"`, isOfClock };
 }
 
-function sqliteColumns(database: Database): Map<string, string[]> {
+export function sqliteColumns(database: Database): Map<string, string[]> {
   const rows = database.all<{ table: string; name: string }>(
     `select m.name as "table", c.name from sqlite_schema m, pragma_table_info(m.name) c
      where m.type = 'table' and m.name not like 'sqlite_%' order by m.name, c.cid`,
@@ -96,7 +103,7 @@ function sqliteColumns(database: Database): Map<string, string[]> {
   return columns;
 }
 
-async function postgresColumns(client: pg.Client, schema: string): Promise<Map<string, Map<string, string>>> {
+export async function postgresColumns(client: pg.Client, schema: string): Promise<Map<string, Map<string, string>>> {
   const { rows } = await client.query<{ table: string; name: string; type: string }>(
     `select c.relname as "table", a.attname as name, format_type(a.atttypid, null) as type
      from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
@@ -112,7 +119,6 @@ async function postgresColumns(client: pg.Client, schema: string): Promise<Map<s
 }
 
 /** The rows of a table, one after the other. */
-export function rowsOf(database: Database, { name, columns }: MovedTable): Iterable<Record<string, unknown>> {
-  const read = columns.map((column, place) => `${column.read} as c${place}`).join(', ');
-  return database.each(`select ${read} from "${name}"`);
+export function rowsOf(database: Database, { name, columns }: MovedTable): Iterable<readonly unknown[]> {
+  return database.eachTuple(`select ${columns.map(({ read }) => read).join(', ')} from "${name}"`);
 }

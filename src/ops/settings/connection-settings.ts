@@ -1,7 +1,22 @@
 /** Settings about connections: what a server listens on, and the store. */
 
 import { DRIVERS, type Driver } from '../../core/driver.ts';
-import { anyText, countFrom, httpUrl, identifier, listOf, oneOf, onOrOff, port, secret } from './parse.ts';
+import {
+  anyText,
+  countFrom,
+  headerName,
+  httpUrl,
+  identifier,
+  listOf,
+  oneOf,
+  onOrOff,
+  peer,
+  port,
+  type RoleRule,
+  roleRules,
+  secret,
+} from './parse.ts';
+import { profileName } from './profile.ts';
 import { DATABASE, inGroup, SERVERS, setting } from './setting.ts';
 
 export const accessSettings = inGroup('Listening and access', {
@@ -34,6 +49,15 @@ export const accessSettings = inGroup('Listening and access', {
       'Address of the Workron server to talk to. Without it, port and host of the file or of WORKRON_PORT and WORKRON_HOST count.',
     commands: ['client'],
   }),
+  profile: setting<string | null>({
+    name: 'profile',
+    value: 'NAME',
+    default: null,
+    defaultText: 'the one in use',
+    parse: profileName,
+    sentence: 'Profile whose server and token are used; workron config makes profiles.',
+    commands: ['client'],
+  }),
   token: setting<string | null>({
     name: 'token',
     value: 'TOKEN',
@@ -53,6 +77,34 @@ export const accessSettings = inGroup('Listening and access', {
     sentence: 'File that holds the token. Used if no token is given. It must not be readable by all users.',
     commands: ['up', 'scheduler', 'worker', 'client'],
   }),
+  tlsCert: setting<string | null>({
+    name: 'tls-cert',
+    value: 'FILE',
+    default: null,
+    defaultText: 'none',
+    parse: anyText,
+    sentence:
+      'Certificate of the server in PEM format, followed by those of intermediate authorities. With it and tls-key the server speaks https only. Both files are read again when they change.',
+    commands: SERVERS,
+  }),
+  tlsKey: setting<string | null>({
+    name: 'tls-key',
+    value: 'FILE',
+    default: null,
+    defaultText: 'none',
+    parse: anyText,
+    sentence: 'Private key of tls-cert in PEM format, without a passphrase. It must not be readable by all users.',
+    commands: SERVERS,
+  }),
+  ca: setting<string | null>({
+    name: 'ca',
+    value: 'FILE',
+    default: null,
+    defaultText: 'the public authorities',
+    parse: anyText,
+    sentence: 'Certificates, in PEM format, of the only authorities that are trusted for a server at https://….',
+    commands: ['worker', 'client'],
+  }),
   insecureNoToken: setting({
     name: 'insecure-no-token',
     value: 'on|off',
@@ -71,6 +123,36 @@ export const accessSettings = inGroup('Listening and access', {
     parse: listOf(anyText),
     sentence:
       'Additional host names: requests without a token may have them as Host, all requests as Origin. Requests that a browser marks as cross-site stay refused. May be given more than once.',
+    commands: SERVERS,
+  }),
+  trustProxy: setting<readonly string[]>({
+    name: 'trust-proxy',
+    value: 'ADDRESS,…',
+    default: [],
+    defaultText: 'none',
+    parse: listOf(peer),
+    sentence:
+      'Addresses or networks of proxies in front. Only in requests from them X-Forwarded-For names the caller’s address, and user-header the user.',
+    commands: SERVERS,
+  }),
+  userHeader: setting<string | null>({
+    name: 'user-header',
+    value: 'HEADER',
+    default: null,
+    defaultText: 'none',
+    parse: headerName,
+    sentence:
+      'Header with the name of the user whom the proxy has signed in, such as X-Forwarded-Email. The proxy must remove it from requests that it gets. Needs trust-proxy and role-map.',
+    commands: SERVERS,
+  }),
+  roleMap: setting<readonly RoleRule[]>({
+    name: 'role-map',
+    value: 'USER=ROLE,…',
+    default: [],
+    defaultText: 'none',
+    parse: roleRules,
+    sentence:
+      'Roles of the users of user-header; * stands for any text, and the first rule that matches counts: ada@example.org=admin,*@example.org=viewer. Others are refused.',
     commands: SERVERS,
   }),
 });

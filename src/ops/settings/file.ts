@@ -12,12 +12,15 @@ const DEFAULT_FILE = './workron.yaml';
 interface FileSetting {
   text: string;
   from: string;
-  /** Nobody named the file: it lies in the working directory, which may be somebody else's. */
+  /** The file was found in the working directory, not named by a flag or variable. Another user may own it. */
   unasked: boolean;
 }
 
+/** By name. */
+export type SettingsFile = ReadonlyMap<string, FileSetting>;
+
 /** Returns each key's value as text. Only a file that was asked for must exist. */
-export function readSettingsFile(asked: string | undefined): Map<string, FileSetting> {
+export function readSettingsFile(asked: string | undefined): SettingsFile {
   const path = asked ?? DEFAULT_FILE;
   const content = read(path, asked !== undefined);
   const settings = new Map<string, FileSetting>();

@@ -3,6 +3,7 @@
 import { isIP } from 'node:net';
 import { formatDuration, parseDuration } from '../../core/duration.ts';
 import { didYouMean } from '../../core/suggest.ts';
+import { TOKEN_ROLES, type TokenRole } from '../../core/token.ts';
 
 export function anyText(text: string): string {
   if (text.trim() === '') throw new Error('a text that is not empty');
@@ -104,6 +105,39 @@ export function network(text: string): string {
     throw new Error('networks such as 10.0.0.0/8, single addresses, or all');
   }
   return text;
+}
+
+/** Accepts an address or a network. */
+export function peer(text: string): string {
+  if (text === 'all') throw new Error('addresses or networks such as 127.0.0.1 or 10.0.0.0/8');
+  return network(text);
+}
+
+/** Accepts a header that says nothing but who the user is. */
+export function headerName(text: string): string {
+  const taken = ['authorization', 'cookie', 'host', 'origin', 'x-forwarded-for', 'x-workron-session'];
+  if (!/^[a-z0-9-]{1,64}$/i.test(text) || taken.includes(text.toLowerCase())) {
+    throw new Error('a header such as X-Forwarded-Email');
+  }
+  return text.toLowerCase();
+}
+
+export interface RoleRule {
+  /** A name; `*` stands for any text. */
+  pattern: string;
+  role: TokenRole;
+}
+
+/** Roles of people: a worker has a token. */
+const PEOPLE: readonly TokenRole[] = TOKEN_ROLES.filter((role) => role !== 'worker');
+
+export function roleRules(text: string): readonly RoleRule[] {
+  return splitList(text).map((rule) => {
+    const [, pattern = '', given = ''] = /^([^=\s]{1,128})=([^=]+)$/.exec(rule) ?? [];
+    const role = PEOPLE.find((known) => known === given);
+    if (role !== undefined && (pattern.match(/\*/g) ?? []).length <= 4) return { pattern, role };
+    throw new Error(`rules such as ada@example.org=admin,*@example.org=viewer, with the roles ${PEOPLE.join(', ')}`);
+  });
 }
 
 /** Accepts a name that needs no quotes in SQL. */

@@ -13,7 +13,7 @@ default. Unknown flags, \`WORKRON_…\` variables and keys are errors, with a su
 The settings file is \`./workron.yaml\` if it exists; \`--config FILE\` or \`WORKRON_CONFIG\` names another, which must
 exist. Lists may be written as YAML lists, \`resources\` as a map. One file can serve all commands: each command reads
 the settings that apply to it. A \`./workron.yaml\` that nobody named cannot send a token of yours to an address, nor name
-\`handlers\`: the folder may be somebody else's. Name it with \`--config ./workron.yaml\` for that. A \`token\` in the same file
+\`handlers\`, nor a \`ca\` that your token goes to: the folder may be somebody else's. Name it with \`--config ./workron.yaml\` for that. A \`token\` in the same file
 and a \`token-file\` in the same folder may go to such an address: they are the folder's own.
 
 \`\`\`yaml

@@ -3,15 +3,8 @@
 import { realpathSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { SettingsError } from './error.ts';
+import type { Given } from './profile-choice.ts';
 import type { SettingKey } from './settings.ts';
-
-export interface Given {
-  text: string;
-  /** How the user spelled it, for messages. */
-  from: string;
-  /** It is in a file that nobody named. */
-  unasked?: boolean;
-}
 
 /** The addresses that a token is sent to, and their flags. */
 const ADDRESSES = [
@@ -28,7 +21,13 @@ const CODE = [
 const LOOPBACK = /^https?:\/\/(127(\.\d+){3}|localhost|\[::1\])(:\d+)?$/;
 
 export function checkTrust(given: Partial<Record<SettingKey, Given>>): void {
-  const { token, tokenFile } = given;
+  const { token, tokenFile, profile } = given;
+  if (profile?.unasked) {
+    throw new SettingsError(
+      `${profile.from}: the working directory does not choose a profile`,
+      'give it by --profile or WORKRON_PROFILE',
+    );
+  }
   const used = token ?? tokenFile;
   const isOwn = token === undefined ? tokenFile?.unasked && isInside(tokenFile.text) : token.unasked;
   for (const [key, flag] of ADDRESSES) {
@@ -39,6 +38,12 @@ export function checkTrust(given: Partial<Record<SettingKey, Given>>): void {
     throw new SettingsError(
       `${address.from}: refusing to send the token of ${used.from} to an address that the working directory names`,
       `if that server is yours, give its address: ${flag} ${shown}, or name the file: --config ./workron.yaml`,
+    );
+  }
+  if (given.ca?.unasked && used !== undefined && !isOwn) {
+    throw new SettingsError(
+      `${given.ca.from}: refusing to send the token of ${used.from} to a server that the working directory vouches for`,
+      'give its authority by --ca, or name the file: --config ./workron.yaml',
     );
   }
   for (const [key, flag] of CODE) {

@@ -101,6 +101,45 @@ export const workSettings = inGroup('Work', {
       'Run commands in a PID namespace (one per worker) if the machine allows it, so that none of their processes can outlive them. Off: for jobs that must signal other processes of the machine.',
     commands: WORKERS,
   }),
+  runAs: setting<string | null>({
+    name: 'run-as',
+    value: 'USER',
+    default: null,
+    defaultText: 'the user of the worker',
+    parse: anyText,
+    sentence:
+      'User that commands run as, with its groups, in its home folder. Only a worker that runs as root can do that. Handlers run in the worker itself.',
+    commands: WORKERS,
+  }),
+  commandNewPrivileges: setting<'auto' | 'allow' | 'deny'>({
+    name: 'command-new-privileges',
+    value: 'auto|allow|deny',
+    default: 'auto',
+    defaultText: 'auto',
+    parse: oneOf(['auto', 'allow', 'deny'] as const),
+    sentence:
+      'Whether commands can gain rights by programs such as sudo and su (`no_new_privs` of Linux). Auto: not with `run-as`.',
+    commands: WORKERS,
+  }),
+  commandOpenFiles: setting<number | null>({
+    name: 'command-open-files',
+    value: 'NUMBER',
+    default: null,
+    defaultText: 'that of the worker',
+    parse: countFrom(16, 1_048_576),
+    sentence: 'The most files that each process of a command may have open.',
+    commands: WORKERS,
+  }),
+  commandCpuTimeMs: setting<number | null>({
+    name: 'command-cpu-time',
+    value: 'DURATION',
+    default: null,
+    defaultText: 'unlimited',
+    parse: durationFrom(1_000),
+    sentence:
+      'Processor time that each process of a command may use, in whole seconds. One that uses more gets SIGXCPU, and SIGKILL a second later.',
+    commands: WORKERS,
+  }),
 });
 
 export const leaseSettings = inGroup('Leases and shutdown', {

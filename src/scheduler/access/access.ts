@@ -26,6 +26,7 @@ export interface Access {
   /** The valid token whose hash begins so. */
   validTokenByHash(start: string): Promise<ValidToken | undefined>;
   addAudit: AccessStore['addAudit'];
+  endAudit: AccessStore['endAudit'];
   audit: AccessStore['audit'];
   /** Who registered a worker: `null` if it is not a caller of the API; `undefined` if there is no such worker. */
   registrantOf(workerId: number, signal: AbortSignal): Promise<string | null | undefined>;
@@ -61,6 +62,7 @@ export function accessOf({ store, clock, log }: SchedulerContext): Access {
       return count;
     },
     addAudit: (entry, signal) => store.addAudit(entry, signal),
+    endAudit: (id, status, signal) => store.endAudit(id, status, signal),
     audit: (filter, page, signal) => store.audit(filter, page, signal),
     tokens: (signal) => store.tokens(signal),
     validToken: (text) => cache.byHash(hashToken(text)),

@@ -27,7 +27,7 @@ interface Offset {
 interface Watch {
   since: number;
   offset: Offset;
-  /** When `offset` was first measured: it is measured anew once per lease, because clocks drift apart. */
+  /** When `offset` was first measured: it is measured again once per lease, because clocks drift apart. */
   anchoredAt: number;
 }
 

@@ -108,5 +108,5 @@ function loopContextOf(
   rounds: Rounds,
   signal: AbortSignal,
 ): LoopContext {
-  return { signal, clock, random, log, rounds, onError: (loop) => telemetry.metrics.loopErrors.inc({ loop }) };
+  return { signal, clock, random, log, rounds, onError: (loop) => telemetry.metrics.loopErrors.add({ loop }) };
 }

@@ -13,7 +13,7 @@ import type { Notify, NotifyEvent } from '../../core/notify.ts';
 import { tickTargetsOf } from '../../core/schedule/tick-notices.ts';
 import type { Loop } from '../../ops/loop.ts';
 import type { SchedulerContext } from '../context.ts';
-import { messageJob, payloadOf } from '../notify/message.ts';
+import { messageJob, payloadOf, tookMs } from '../notify/message.ts';
 import { resolveTargets } from '../notify/targets.ts';
 
 const BATCH = 100;
@@ -63,9 +63,12 @@ async function deliveryOf(context: SchedulerContext, notice: Notice, signal: Abo
   switch (notice.kind) {
     case 'ended': {
       const list = job?.notify ?? workflow?.notify ?? [];
-      const event = notice.status === 'done' ? 'recovered' : 'failed';
       if (job === null && workflow === null) return NOTHING;
-      return { alarm: alarmOf(subject, list), messages: messages(context, { ...subject, event, list }) };
+      const events = eventsOfEnd(notice);
+      return {
+        alarm: alarmOf(subject, list),
+        messages: events.flatMap((event) => messages(context, { ...subject, event, list })),
+      };
     }
     case 'late': {
       if ((job === null && workflow === null) || (await startedInTime(context, subject, signal))) return NOTHING;
@@ -94,6 +97,17 @@ async function startedInTime(
   return startedAt === null ? ended != null && ended <= notice.dueAt : startedAt <= notice.dueAt;
 }
 
+/** The events that an end may be. Whether a success is a recovery, the alarm decides; whether a run was slow, its target. */
+function eventsOfEnd({ status }: Notice): readonly NotifyEvent[] {
+  if (status === 'cancelled') return ['cancelled'];
+  return status === 'done' ? ['recovered', 'done', 'slow'] : ['failed', 'slow'];
+}
+
+function isSlow({ job, workflow }: Omit<Subject, 'notice'>, slowAfterMs: number | undefined): boolean {
+  const took = tookMs({ job, workflow });
+  return slowAfterMs !== undefined && took !== null && took > slowAfterMs;
+}
+
 interface Subject {
   notice: Notice;
   job: Job | null;
@@ -102,7 +116,7 @@ interface Subject {
 
 /** Runs of one line fail and recover together, and so do jobs and workflows of one name. Others cannot recover. */
 function alarmOf({ notice, job, workflow }: Subject, list: readonly Notify[]): Delivery['alarm'] {
-  if (!list.some(({ on }) => on.includes('recovered'))) return null;
+  if (notice.status === 'cancelled' || !list.some(({ on }) => on.includes('recovered'))) return null;
   const subject = job === null ? `workflow ${workflow?.name}` : subjectOf(job);
   return subject === null ? null : { subject, failing: notice.status === 'failed' };
 }
@@ -117,8 +131,9 @@ function messages(
   { event, list, ...subject }: Subject & { event: NotifyEvent; list: readonly Notify[] },
 ): Delivery['messages'] {
   const payload = payloadOf(event, { ...subject, publicUrl: notify.publicUrl });
-  return resolveTargets(list, notify).flatMap(({ on, target }) => {
+  return resolveTargets(list, notify).flatMap(({ on, target, slowAfterMs }) => {
     if (!on.includes(event) || target.type === 'installation') return [];
+    if (event === 'slow' && !isSlow(subject, slowAfterMs)) return [];
     return [{ event, job: messageJob(target, payload, notify.secret) }];
   });
 }

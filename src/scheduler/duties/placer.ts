@@ -1,7 +1,9 @@
-/** The duty that gives gangs their places, and ends gangs of which a member did not succeed. */
+/** The duty that gives gangs their places, and decides what becomes of gangs that have them. */
 
-import type { Place } from '../../core/gang.ts';
-import { isTerminal, isWaiting, type Job } from '../../core/job.ts';
+import type { DroppedPlaces, GangRow, Place } from '../../core/gang.ts';
+import { fateOf, type GangFate } from '../../core/gang-fate.ts';
+import { isTerminal } from '../../core/job.ts';
+import type { JobEvent } from '../../core/transition.ts';
 import type { Loop } from '../../ops/loop.ts';
 import type { SchedulerContext } from '../context.ts';
 import { decide } from '../jobs/decide.ts';
@@ -26,48 +28,44 @@ async function tidy(context: SchedulerContext, signal: AbortSignal): Promise<voi
   const { store } = context;
   const places = await store.places(signal);
   if (places.length === 0) return;
-  const now = await store.now(signal);
-  const ids = places.map(({ jobId }) => jobId);
-  const jobs = new Map((await store.read(ids, signal)).map((job) => [job.id, job]));
-  const online = new Set((await store.workers(signal)).filter(({ state }) => state === 'online').map(({ id }) => id));
-  const over: string[] = [];
-  const cancelled: number[] = [];
-  for (const [gangId, members] of Map.groupBy(places, ({ gangId }) => gangId)) {
-    const fate = judgeGang(members, { jobs, online, now });
-    if (fate.over) over.push(gangId);
-    cancelled.push(...fate.cancel);
+  const byGang = Map.groupBy(places, ({ gangId }) => gangId);
+  const dropped: DroppedPlaces[] = [];
+  for (const { gang, fate } of await fatesOf(context, byGang, signal)) {
+    const { id, term } = gang;
+    // If it was another term by now, or somebody else has stopped it, the next round decides.
+    if (fate.stop !== null && !(await store.stopGang(id, { term, ...fate.stop }, signal))) continue;
+    await apply(context, fate.events, signal);
+    if (fate.drop !== null) dropped.push({ gangId: id, term, unlessStarted: fate.drop === 'unless started' });
   }
-  await decide(context, cancelled, (job) => (isTerminal(job.status) ? undefined : { type: 'cancel' }), signal);
-  if (over.length > 0) await store.dropPlaces(over, signal);
+  if (dropped.length > 0) await store.dropPlaces(dropped, signal);
 }
 
-interface Around {
-  jobs: ReadonlyMap<number, Job>;
-  /** Workers that are there. */
-  online: ReadonlySet<number>;
-  now: number;
-}
-
-/** `over`: the places are not needed any more. `cancel`: members to be cancelled. */
-function judgeGang(places: readonly Place[], { jobs, online, now }: Around): { over: boolean; cancel: number[] } {
-  const members = places.map((place) => ({ place, job: jobs.get(place.jobId) }));
-  const unfinished = members.filter(({ job }) => job !== undefined && !isTerminal(job.status));
-  if (unfinished.length === 0) return { over: true, cancel: [] };
-  const ids = unfinished.map(({ place }) => place.jobId);
-  const hasStarted = places.some(({ started }) => started);
-  if (!hasStarted) {
-    // One of them was cancelled or has expired: the others cannot start either.
-    if (unfinished.length < places.length) return { over: true, cancel: ids };
-    const isLate = now > Math.max(...places.map(({ until }) => until));
-    return { over: isLate || places.some(({ workerId }) => !online.has(workerId)), cancel: [] };
-  }
-  // A member that came back from its worker, or whose worker vanished before it started, has no peers any more.
-  const stranded = unfinished.filter(
-    ({ place, job }) =>
-      job !== undefined && isWaiting(job.status) && (place.started || now > place.until || !online.has(place.workerId)),
+async function fatesOf(
+  { store }: SchedulerContext,
+  byGang: ReadonlyMap<string, readonly Place[]>,
+  signal: AbortSignal,
+): Promise<{ gang: GangRow; fate: GangFate }[]> {
+  const gangs = await store.gangs([...byGang.keys()], signal);
+  const places = [...byGang.values()].flat();
+  const jobs = await store.read(
+    places.map(({ jobId }) => jobId),
+    signal,
   );
-  const failed = members.some(({ job }) => job !== undefined && isTerminal(job.status) && job.status !== 'done');
-  const goesOn = members[0]?.job?.gang?.onMemberFailure === 'continue';
-  if (!goesOn && (failed || stranded.length > 0)) return { over: false, cancel: ids };
-  return { over: false, cancel: stranded.map(({ place }) => place.jobId) };
+  const online = (await store.workers(signal)).filter(({ state }) => state === 'online');
+  const around = {
+    now: await store.now(signal),
+    jobs: new Map(jobs.map((job) => [job.id, job])),
+    online: new Set(online.map(({ id }) => id)),
+  };
+  return gangs.map((gang) => ({ gang, fate: fateOf(gang, byGang.get(gang.id) ?? [], around) }));
+}
+
+async function apply(
+  context: SchedulerContext,
+  events: ReadonlyMap<number, JobEvent>,
+  signal: AbortSignal,
+): Promise<void> {
+  const eventFor = ({ id, status }: { id: number; status: Parameters<typeof isTerminal>[0] }) =>
+    isTerminal(status) ? undefined : events.get(id);
+  if (events.size > 0) await decide(context, [...events.keys()], eventFor, signal);
 }

@@ -41,7 +41,7 @@ export function ticker(context: SchedulerContext, wake: Wake): Loop & Disposable
       if (ticked.nextDueAt <= ticked.now && ticked.contended.length > 0) return CONTENDED_MS;
       return Math.min(pollMs, Math.max(0, ticked.nextDueAt - ticked.now) + 1);
     },
-    /** What is due has grown while nobody led: whoever takes over begins with a little of it. */
+    /** While there was no leader, due ticks have piled up: a new leader begins with a small batch. */
     async standby() {
       batch.startSmall();
     },

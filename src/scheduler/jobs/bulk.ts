@@ -1,12 +1,15 @@
 /**
- * Bulk operations: cancel or retry all jobs that match a filter, in batches, with visible progress and across restarts.
+ * Bulk operations: cancel, retry or delete all jobs that match a filter, in batches, with visible progress and across restarts.
  */
 
 import { WorkronError } from '../../core/error.ts';
+import { isTerminal, TERMINAL_STATUSES } from '../../core/job.ts';
+import type { JobFilter } from '../../core/job-filter.ts';
 import type { NewOperation, Operation } from '../../core/operation.ts';
 import type { Loop } from '../../ops/loop.ts';
 import type { Wake } from '../../ops/wake.ts';
 import type { SchedulerContext } from '../context.ts';
+import { changeGangs } from './change-gangs.ts';
 import { decide } from './decide.ts';
 
 const MAX_COUNTED = 1_000_000;
@@ -24,8 +27,21 @@ export async function startBulk(
   { action, filter, dryRun }: BulkRequest,
   signal: AbortSignal,
 ): Promise<{ total: number; operation: Operation | null }> {
-  const total = await context.store.count(filter, MAX_COUNTED, signal);
-  return { total, operation: dryRun ? null : await context.store.createOperation({ action, filter, total }, signal) };
+  const matching = action === 'delete' ? endedOf(filter) : filter;
+  const total = await context.store.count(matching, MAX_COUNTED, signal);
+  if (dryRun) return { total, operation: null };
+  return { total, operation: await context.store.createOperation({ action, filter: matching, total }, signal) };
+}
+
+/** Only ended jobs are deleted, so only these are counted. Throws `bad_request` if the filter is about others. */
+function endedOf(filter: JobFilter): JobFilter {
+  const statuses = (filter.statuses ?? TERMINAL_STATUSES).filter(isTerminal);
+  if (statuses.length > 0) return { ...filter, statuses };
+  throw new WorkronError('bad_request', 'Only ended jobs can be deleted: done, failed, cancelled or skipped', {
+    errors: [
+      { pointer: '/filter/status', detail: `expected ${TERMINAL_STATUSES.join(', ')}: only ended jobs are deleted` },
+    ],
+  });
 }
 
 export async function readOperation(context: SchedulerContext, id: number, signal: AbortSignal): Promise<Operation> {
@@ -58,13 +74,26 @@ async function step(context: SchedulerContext, operation: Operation, signal: Abo
   const { action, filter, cursor } = operation;
   const jobs = await context.store.list(filter, { before: cursor, limit: BATCH }, signal);
   const ids = jobs.map(({ id }) => id);
-  const decisions = await decide(context, ids, () => ({ type: action }), signal);
-  const changed = decisions.filter(({ type }) => type === 'changed').length;
+  const changed = await changeJobs(context, action, ids, signal);
   const last = jobs.length < BATCH;
   await context.store.advanceOperation(
     operation.id,
     cursor,
-    { cursor: ids.at(-1) ?? cursor, changed, skipped: decisions.length - changed, status: last ? 'done' : 'running' },
+    { cursor: ids.at(-1) ?? cursor, changed, skipped: ids.length - changed, status: last ? 'done' : 'running' },
     signal,
   );
+}
+
+/** Returns the number of jobs that were changed. */
+async function changeJobs(
+  context: SchedulerContext,
+  action: Operation['action'],
+  ids: readonly number[],
+  signal: AbortSignal,
+): Promise<number> {
+  if (action === 'delete') return ids.length === 0 ? 0 : (await context.store.deleteJobs(ids, signal)).length;
+  const decisions = await decide(context, ids, () => ({ type: action }), signal);
+  const changed = decisions.flatMap((decision) => (decision.type === 'changed' ? [decision.job] : []));
+  await changeGangs(context, changed, { action, signal });
+  return changed.length;
 }

@@ -1,11 +1,11 @@
-/** The changes to one job: cancel, retry, edit. */
+/** The changes to one job: cancel, retry, edit, delete. */
 
 import { WorkronError } from '../../core/error.ts';
-import { gangTag } from '../../core/gang.ts';
-import type { Job } from '../../core/job.ts';
+import { isTerminal, type Job } from '../../core/job.ts';
 import type { JobEdit } from '../../core/job-edit.ts';
 import type { SchedulerContext } from '../context.ts';
 import { changeAll } from './change-all.ts';
+import { changeGangs } from './change-gangs.ts';
 import { decide, jobOf } from './decide.ts';
 
 export function jobNotFound(id: number): WorkronError {
@@ -23,10 +23,7 @@ export async function cancel(
 ): Promise<Job> {
   const [decision] = await decide(context, [id], () => ({ type: 'cancel', keepChildren }), signal);
   const job = jobOf(decision, () => jobNotFound(id));
-  if (job.gang !== null && job.gang.onMemberFailure === 'fail') {
-    const filter = { tags: [gangTag(job.gang.id)], statuses: ['running', 'pending', 'scheduled', 'blocked'] as const };
-    await changeAll(context, { action: 'cancel', filter: { ...filter, statuses: [...filter.statuses] } }, signal);
-  }
+  await changeGangs(context, [job], { action: 'cancel', signal });
   if (!isGroup(job)) return job;
   await changeAll(
     context,
@@ -56,11 +53,7 @@ export async function retry(context: SchedulerContext, id: number, signal: Abort
     if (group !== undefined) return group;
   }
   const [decision] = await decide(context, [id], () => ({ type: 'retry' }), signal);
-  const gang = decision?.type === 'changed' ? decision.job.gang : null;
-  if (gang !== null) {
-    const filter = { tags: [gangTag(gang.id)], statuses: ['failed' as const, 'cancelled' as const] };
-    await changeAll(context, { action: 'retry', filter }, signal);
-  }
+  if (decision?.type === 'changed') await changeGangs(context, [decision.job], { action: 'retry', signal });
   return jobOf(decision, () => jobNotFound(id));
 }
 
@@ -84,4 +77,21 @@ export async function edit(
     `Cannot edit job ${id}: it is ${job.status}; only waiting jobs can be edited`,
     { jobId: id },
   );
+}
+
+/** Deletes an ended job with everything that is stored about it, and returns it as it was. */
+export async function deleteJob({ store }: SchedulerContext, id: number, signal: AbortSignal): Promise<Job> {
+  const [job] = await store.read([id], signal);
+  if (job === undefined) throw jobNotFound(id);
+  if ((await store.deleteJobs([id], signal)).length > 0) return job;
+  const [now] = await store.read([id], signal);
+  if (now === undefined) throw jobNotFound(id);
+  throw new WorkronError('illegal_transition', `Cannot delete job ${id}: ${whyKept(now)}`, { jobId: id });
+}
+
+function whyKept({ status, workflowId, gang }: Job): string {
+  if (!isTerminal(status)) return `it is ${status}; only ended jobs can be deleted`;
+  if (workflowId !== null) return `it belongs to workflow ${workflowId}, which is deleted as a whole`;
+  if (gang !== null) return 'it is a member of a gang, which retention deletes';
+  return 'an unfinished job depends on it, or its notifications are not written yet';
 }

@@ -1,6 +1,7 @@
 /** Optimistic changes: read, decide, and write only if nothing has changed meanwhile; else read and decide again. */
 
 import { isWorkronError, WorkronError } from '../../core/error.ts';
+import { type GangRow, restarts } from '../../core/gang.ts';
 import type { Job } from '../../core/job.ts';
 import { type Change, type JobEvent, transition } from '../../core/transition.ts';
 import type { SchedulerContext } from '../context.ts';
@@ -31,12 +32,13 @@ export async function decide(
   for (let round = 0; open.length > 0; round += 1) {
     if (round === ROUNDS) throw new Error(`No decision on jobs ${open.slice(0, 10).join(', ')} after ${ROUNDS} rounds`);
     const jobs = new Map((await context.store.read(open, signal)).map((job) => [job.id, job]));
+    const gangs = await gangsOf(context, [...jobs.values()], signal);
     const changes: Wanted[] = [];
     for (const id of open) {
       const job = jobs.get(id);
       if (job === undefined) decisions.set(id, { type: 'missing' });
       else {
-        const decided = decideOne(context, job, eventFor);
+        const decided = decideOne(context, job, eventFor, gangs);
         if ('change' in decided) changes.push({ before: job, change: decided.change });
         else decisions.set(id, decided);
       }
@@ -80,10 +82,26 @@ async function write(
   }
 }
 
-function decideOne(context: SchedulerContext, job: Job, eventFor: EventFor): Decision | { change: Change } {
+/** The gangs of members whose budget is that of their gang. */
+async function gangsOf(
+  { store }: SchedulerContext,
+  jobs: readonly Job[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, GangRow>> {
+  const ids = new Set(jobs.filter(restarts).flatMap(({ gang }) => gang?.id ?? []));
+  if (ids.size === 0) return new Map();
+  return new Map((await store.gangs([...ids], signal)).map((gang) => [gang.id, gang]));
+}
+
+function decideOne(
+  context: SchedulerContext,
+  job: Job,
+  eventFor: EventFor,
+  gangs: ReadonlyMap<string, GangRow>,
+): Decision | { change: Change } {
   try {
     const event = eventFor(job);
-    const change = event && transition(job, event, context.random());
+    const change = event && transition(job, event, context.random(), gangs.get(job.gang?.id ?? ''));
     return change === undefined ? { type: 'unchanged', job } : { change };
   } catch (error) {
     return { type: 'refused', job, error };

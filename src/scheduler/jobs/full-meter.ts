@@ -7,11 +7,13 @@ import {
   keyOfMeter,
   type MeterUse,
   metersOf,
+  nextStart,
   queueMeter,
   queueMeterName,
 } from '../../core/meter.ts';
 import type { QueueSettings } from '../../core/queue.ts';
 import type { SchedulerContext } from '../context.ts';
+import { MAX_COUNTED, positionOf } from './position.ts';
 
 /** `null` if none is full. */
 export async function fullMeterOf(
@@ -23,15 +25,27 @@ export async function fullMeterOf(
   if (meters.length === 0) return null;
   const names = meters.map(({ name }) => name);
   const [uses, now] = await Promise.all([store.meterUse(names, signal), store.now(signal)]);
-  const full = fullMeter(meters, (name) => uses[names.indexOf(name)] as MeterUse, now);
-  return full === undefined ? null : describe(full);
+  const useOf = (name: string) => uses[names.indexOf(name)] as MeterUse;
+  const full = fullMeter(meters, useOf, now);
+  if (full === undefined) return null;
+  const { name } = full.meter;
+  const isQueue = name === queueMeterName(job.queue);
+  const ahead = isQueue
+    ? await store.countAhead(job.id, MAX_COUNTED, signal)
+    : await store.countAheadAt(name, job.id, MAX_COUNTED, signal);
+  const startsAt = nextStart(full.meter, useOf(name), { now, ahead });
+  return describe(full, { key: isQueue ? `queue ${job.queue}` : keyOfMeter(name), ahead, startsAt });
 }
 
-function describe({ meter, inUse, most, opensAt }: FullMeter): string {
-  const own = keyOfMeter(meter.name);
-  const key = meter.name === queueMeterName(own) ? `queue ${own}` : own;
-  if (opensAt === null) return `a place under the limit of ${key}: ${inUse} of ${most} run`;
-  const when = `it opens at ${new Date(opensAt).toISOString()}`;
+function describe(
+  { meter, inUse, most, opensAt }: FullMeter,
+  { key, ahead, startsAt }: { key: string; ahead: number; startsAt: number | null },
+): string {
+  const position = positionOf(ahead);
+  if (opensAt === null) return `a place under the limit of ${key}: ${inUse} of ${most} run, ${position}`;
+  const opens = `it opens at ${new Date(opensAt).toISOString()}`;
+  const start = startsAt === null || ahead === 0 ? '' : `, expected to start at ${new Date(startsAt).toISOString()}`;
+  const when = `${opens}; ${position}${start}`;
   if (inUse < most) return `the rate of ${key}, which was closed: ${when}`;
   return `the rate of ${key}: ${inUse} of ${most} have started within ${(meter.windowMs ?? 0) / 1_000} s, ${when}`;
 }

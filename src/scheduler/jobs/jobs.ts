@@ -1,7 +1,13 @@
 /** The operations on jobs. */
 
 import { WorkronError } from '../../core/error.ts';
-import { type HistoryEntry, historyOf, MAX_HISTORY_PARENTS } from '../../core/history.ts';
+import {
+  type HistoryEntry,
+  historyOf,
+  historyPaths,
+  MAX_HISTORY_CHANGES,
+  MAX_HISTORY_PARENTS,
+} from '../../core/history.ts';
 import type { Attempt, Job, NewJob } from '../../core/job.ts';
 import type { JobFilter, ListedJob } from '../../core/job-filter.ts';
 import type { Operation } from '../../core/operation.ts';
@@ -13,7 +19,7 @@ import { addInstallationTargets, type JobNotifications, notificationsOf } from '
 import { pageOf } from '../page.ts';
 import { maskResults } from '../secrets/secrets.ts';
 import { type BulkRequest, readOperation, startBulk } from './bulk.ts';
-import { cancel, type EditRequest, edit, jobNotFound, retry } from './change-job.ts';
+import { cancel, deleteJob, type EditRequest, edit, jobNotFound, retry } from './change-job.ts';
 import { newJobOf } from './new-job-of.ts';
 import { Submitter } from './submit.ts';
 import { JobWaits } from './wait.ts';
@@ -48,6 +54,10 @@ export interface LogSlice {
   ended: boolean;
 }
 
+interface RerunOptions extends Pick<InsertOptions, 'idempotency'> {
+  submittedBy: string | null;
+}
+
 export interface Jobs {
   /** Inserts all jobs or none, in order. Resolves once they are on disk. */
   submit(jobs: readonly NewJob[], options: InsertOptions, signal: AbortSignal): Promise<Inserted>;
@@ -68,8 +78,10 @@ export interface Jobs {
    * Submits a job again, in whatever status it is, as a new job with `rerunOf`: with its environment, without its parents
    * and its unique key. Throws `illegal_transition` for a step, which needs its workflow.
    */
-  rerun(id: number, options: Pick<InsertOptions, 'idempotency'>, signal: AbortSignal): Promise<Inserted>;
+  rerun(id: number, options: RerunOptions, signal: AbortSignal): Promise<Inserted>;
   edit(id: number, edit: EditRequest, signal: AbortSignal): Promise<Job>;
+  /** Deletes an ended job with everything that is stored about it, and returns it as it was. */
+  deleteJob(id: number, signal: AbortSignal): Promise<Job>;
   /** Reads the output of one attempt from the byte offset `from`. */
   log(request: LogRequest, signal: AbortSignal): Promise<LogSlice>;
 
@@ -106,7 +118,11 @@ export function jobsOf(context: SchedulerContext, bulkWake: Wake, stopped: Abort
       const job = await readJob(context, id, signal);
       const parentIds = job.dependsOn.slice(-MAX_HISTORY_PARENTS).map(({ jobId }) => jobId);
       const parents = parentIds.length === 0 ? [] : await store.read(parentIds, signal);
-      return historyOf(job, await store.attempts(id, signal), parents);
+      const [attempts, audit] = await Promise.all([
+        store.attempts(id, signal),
+        store.auditOf(historyPaths(job), MAX_HISTORY_CHANGES, signal),
+      ]);
+      return historyOf(job, { attempts, parents, audit });
     },
     async wait(id, timeoutMs, signal) {
       const [job] = await maskResults(context, [await waits.wait({ id, timeoutMs }, signal)], signal);
@@ -114,12 +130,13 @@ export function jobsOf(context: SchedulerContext, bulkWake: Wake, stopped: Abort
     },
     cancel: (id, { keepChildren }, signal) => cancel(context, { id, keepChildren }, signal),
     retry: (id, signal) => retry(context, id, signal),
-    async rerun(id, options, signal) {
+    async rerun(id, { submittedBy, ...options }, signal) {
       const job = await readJob(context, id, signal);
       if (job.workflowId !== null) throw isStep(job);
-      return await submitter.submit([newJobOf(job)], { ...options, rerunOf: id }, signal);
+      return await submitter.submit([newJobOf(job, submittedBy)], { ...options, rerunOf: id }, signal);
     },
     edit: (id, change, signal) => edit(context, id, change, signal),
+    deleteJob: (id, signal) => deleteJob(context, id, signal),
     log: (request, signal) => readLog(context, request, signal),
     async bulk(request, signal) {
       const started = await startBulk(context, request, signal);

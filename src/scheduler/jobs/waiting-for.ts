@@ -1,17 +1,18 @@
 /** Describes in one sentence what a waiting job waits for. */
 
-import { fitsIdle, type Gang, gangTag } from '../../core/gang.ts';
 import { isTerminal, type Job } from '../../core/job.ts';
 import { fits, laneOf, type Offer, serves } from '../../core/lane.ts';
 import { type Outlook, offerOf } from '../../core/outlook.ts';
 import type { WorkerRow } from '../../core/worker.ts';
 import type { SchedulerContext } from '../context.ts';
 import { fullMeterOf } from './full-meter.ts';
-
-const MAX_COUNTED = 10_000;
+import { gangOf } from './gang-wait.ts';
+import { MAX_COUNTED, positionOf } from './position.ts';
 
 /** `null` if the job is not waiting. */
 export async function waitingFor(context: SchedulerContext, job: Job, signal: AbortSignal): Promise<string | null> {
+  const gang = job.gang === null ? null : await gangOf(context, job, signal);
+  if (gang !== null) return gang;
   switch (job.status) {
     case 'scheduled':
       return job.failures > 0 || job.snoozes > 0 || job.interruptions > 0
@@ -47,48 +48,24 @@ async function pendingFor(context: SchedulerContext, job: Job, signal: AbortSign
   const [queues, workers] = await Promise.all([store.queues(signal), store.workers(signal)]);
   const queue = queues.find(({ name }) => name === job.queue);
   if (queue?.paused) return `queue ${job.queue} to be resumed: it is paused`;
-  if (job.gang !== null) return await placesFor(context, job as Job & { gang: Gang }, workers, signal);
+  const outlooks = await store.outlook(job.id, signal);
+  const open = outlooks.find(({ verdict }) => verdict === 'start');
+  const ahead = async () => await store.countAhead(job.id, MAX_COUNTED, signal);
+  if (open !== undefined) return `a free slot: ${placeOf(await ahead())}; ${nameOf(open)} has room for it now`;
   const unmet = unmetRequirement(job, workers);
   if (unmet !== null) return unmet;
   if (queue !== undefined && queue.maxRunning !== null && queue.running >= queue.maxRunning) {
-    return `a place in queue ${job.queue}: ${queue.running} of ${queue.maxRunning} run (max_running)`;
+    const full = `${queue.running} of ${queue.maxRunning} run (max_running)`;
+    return `a place in queue ${job.queue}: ${full}, ${positionOf(await ahead())}`;
   }
   const full = await fullMeterOf(context, { job, queueRate: queue?.rate ?? null }, signal);
   if (full !== null) return full;
-  const outlooks = await store.outlook(job.id, signal);
-  const inTheWay = capacityFor(job, { outlooks, workers });
-  if (inTheWay !== null) return inTheWay;
-  const ahead = await store.countAhead(job.id, MAX_COUNTED, signal);
-  const many = ahead >= MAX_COUNTED ? `${MAX_COUNTED} or more` : String(ahead);
-  const place = ahead === 0 ? 'it is next' : `${many} ${ahead === 1 ? 'job' : 'jobs'} before it`;
-  const open = outlooks.find(({ verdict }) => verdict === 'start');
-  return `a free slot: ${place}${open === undefined ? '' : `; ${nameOf(open)} has room for it now`}`;
+  return capacityFor(job, { outlooks, workers }) ?? `a free slot: ${placeOf(await ahead())}`;
 }
 
-/** What the gang of a job waits for. */
-async function placesFor(
-  { store }: SchedulerContext,
-  job: Job & { gang: Gang },
-  workers: readonly WorkerRow[],
-  signal: AbortSignal,
-): Promise<string> {
-  const { id, size } = job.gang;
-  const places = (await store.places(signal)).filter(({ gangId }) => gangId === id);
-  const open = places.find(({ accepted }) => !accepted);
-  if (open !== undefined) {
-    const held = places.filter(({ accepted }) => accepted).length;
-    const name = workers.find(({ id: workerId }) => workerId === open.workerId)?.name ?? 'gone';
-    return `the places of its gang: ${held} of ${size} are held; ${nameOf({ workerId: open.workerId, workerName: name })} has no room yet`;
-  }
-  if (places.length > 0) return 'its worker to start it: all places of its gang are held';
-  const filter = { tags: [gangTag(id)], statuses: ['pending' as const] };
-  const waiting = await store.count(filter, size, signal);
-  if (waiting < size) return `its gang: ${waiting} of ${size} members wait; cancel it to end the others, or retry them`;
-  const gang = { gang: job.gang, priority: job.priority, dueAt: job.dueAt, lane: laneOf(job), jobIds: [] };
-  if (!fitsIdle(gang, workers)) {
-    return `places for a gang of ${size}: all online workers together have fewer, even when idle`;
-  }
-  return `places for a gang of ${size}: the workers are busy, or another gang comes first`;
+function placeOf(ahead: number): string {
+  const many = ahead >= MAX_COUNTED ? `${MAX_COUNTED} or more` : String(ahead);
+  return ahead === 0 ? 'it is next' : `${many} ${ahead === 1 ? 'job' : 'jobs'} before it`;
 }
 
 /** The resources that the job waits for; `null` if it can start somewhere as soon as there is a slot. */

@@ -1,9 +1,10 @@
 /** Settles attempts. Successes take a fast path; all other outcomes are read, decided and written under their fence. */
 
+import { recordOf } from '../../core/attempt-end.ts';
+import { needsAll } from '../../core/gang.ts';
 import type { Job } from '../../core/job.ts';
 import type { Settled, Start, Success } from '../../core/lease.ts';
 import type { Outcome, Settlement } from '../../core/outcome.ts';
-import { recordOf } from '../../core/transition.ts';
 import type { SchedulerContext } from '../context.ts';
 import { decide } from '../jobs/decide.ts';
 
@@ -25,7 +26,8 @@ export async function settle(
     const place = answers.push('lease_lost') - 1;
     if (outcome.type === 'succeeded') {
       places.push(place);
-      successes.push({ jobId, attempt, workerId, exitCode: outcome.exitCode, startedAt, result: outcome.result });
+      const { exitCode, result, usage } = outcome;
+      successes.push({ jobId, attempt, workerId, exitCode, startedAt, result, usage });
     } else {
       others.push(place);
       if (startedAt !== undefined) starts.push({ jobId, attempt, workerId, startedAt });
@@ -36,11 +38,43 @@ export async function settle(
     context.telemetry.settled(settled, successes);
     if (context.telemetry.log.isReadFor) void logDone(context, successes, settled);
     places.forEach((place, position) => (answers[place] = settled[position]?.result ?? 'lease_lost'));
+    if (settled.some(({ result }) => result === 'lease_lost')) {
+      const members = places.filter((_, position) => settled[position]?.result === 'lease_lost');
+      await settleMembers(context, settlements, { others: members, answers, signal });
+    }
   }
   if (starts.length > 0) await context.store.start(starts, signal);
   if (others.length > 0) await settleOthers(context, settlements, { others, answers, signal });
   context.telemetry.leaseLost(answers.reduce((count, answer) => (answer === 'lease_lost' ? count + 1 : count), 0));
   return answers;
+}
+
+/** Successes that the store has not accepted: of members of gangs, which are decided on, or of leases that are lost. */
+async function settleMembers(
+  context: SchedulerContext,
+  settlements: readonly Settlement[],
+  { others, answers, signal }: Others,
+): Promise<void> {
+  const reports = others.map((index) => ({ index, settlement: settlements[index] as Settlement }));
+  const ids = reports.map(({ settlement }) => settlement.jobId);
+  const jobs = new Map((await context.store.read(ids, signal)).map((job) => [job.id, job]));
+  for (const { index, settlement } of reports) {
+    const { jobId, attempt, workerId, outcome, startedAt } = settlement;
+    const job = jobs.get(jobId);
+    if (job === undefined || !needsAll(job) || outcome.type !== 'succeeded') continue;
+    if (startedAt !== undefined) await context.store.start([{ jobId, attempt, workerId, startedAt }], signal);
+    const success = { exitCode: outcome.exitCode, result: outcome.result ?? null, usage: outcome.usage };
+    const eventFor = (now: Job) => (holds(now, settlement) ? { type: 'succeed' as const, success } : undefined);
+    const [decision] = await decide(context, [jobId], eventFor, signal);
+    const isHeld = decision?.type === 'unchanged' && isHeldFor(decision.job, settlement);
+    const isAccepted = decision?.type === 'changed' || isHeld || (await wasSettledBefore(context, settlement, signal));
+    answers[index] = isAccepted ? 'ok' : 'lease_lost';
+  }
+}
+
+/** True if the success of this attempt waits for the other members. */
+function isHeldFor(job: Job, settlement: Settlement): boolean {
+  return needsAll(job) && job.status === 'blocked' && holds({ ...job, status: 'running' }, settlement);
 }
 
 const LOG_READ_MS = 5_000;
@@ -149,5 +183,6 @@ function sameOutcome(
   const reported = recordOf(outcome);
   if (record.exitCode !== reported.exitCode || record.signal !== reported.signal) return false;
   // After a cancel request, every outcome but success is recorded as `cancelled`.
+  if (record.outcome === 'stopped') return outcome.type !== 'succeeded';
   return record.outcome === reported.outcome || (record.outcome === 'cancelled' && outcome.type !== 'succeeded');
 }

@@ -45,21 +45,27 @@ function teams({ text, links }: NotifyPayload): unknown {
   return { type: 'message', attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content }] };
 }
 
+const SEVERITIES: Partial<Record<NotifyPayload['event'], string>> = {
+  late: 'warning',
+  slow: 'warning',
+  cancelled: 'info',
+};
+
 /** An event of the Events API v2. The routing key is in the address, as `?routing_key=…`, and is not sent there. */
-function pagerDuty({ event, text, at, job, workflow, schedule, links }: NotifyPayload, url: URL): unknown {
+function pagerDuty({ event, text, at, job, workflow, schedule, links, test }: NotifyPayload, url: URL): unknown {
   const key = url.searchParams.get('routing_key');
   url.searchParams.delete('routing_key');
   const subject = job?.['schedule'] ?? schedule?.['name'] ?? job?.['name'] ?? workflow?.['name'] ?? job?.['id'];
   const link = linkOf(links);
   return {
     routing_key: key,
-    event_action: event === 'recovered' ? 'resolve' : 'trigger',
+    event_action: event === 'recovered' || event === 'done' ? 'resolve' : 'trigger',
     // A recovery resolves the incident that the failure of the same subject opened.
-    dedup_key: `workron ${String(subject)}`,
+    dedup_key: test ? 'workron test' : `workron ${String(subject)}`,
     payload: {
       summary: text.slice(0, 1_024),
       source: 'workron',
-      severity: event === 'late' ? 'warning' : 'error',
+      severity: test ? 'info' : (SEVERITIES[event] ?? 'error'),
       timestamp: at,
     },
     ...(link === undefined ? {} : { links: [{ href: link, text: 'Open' }] }),

@@ -2,6 +2,7 @@
 
 import { createHmac } from 'node:crypto';
 import type { Workflow } from '../../core/dag/workflow.ts';
+import { formatDuration } from '../../core/duration.ts';
 import { DEFAULT_BACKOFF, DEFAULT_SPEC, type Job, type NewJob } from '../../core/job.ts';
 import type { Notice } from '../../core/notice.ts';
 import { NOTIFY_QUEUE, type NotifyEvent, type NotifyTarget, WEBHOOK_HANDLER } from '../../core/notify.ts';
@@ -47,6 +48,14 @@ export interface NotifyPayload {
   workflow: Record<string, unknown> | null;
   schedule: Record<string, unknown> | null;
   links: Record<string, string>;
+  /** Set if a person sends the message to see whether the target works. */
+  test?: true;
+}
+
+/** About no job: the text says that it is a test. */
+export function testPayload(event: NotifyEvent, { id, at }: { id: string; at: number }): NotifyPayload {
+  const text = `Test message of Workron: this target is notified of "${event}"`;
+  return { id, event, at: instant(at), text, job: null, workflow: null, schedule: null, links: {}, test: true };
 }
 
 export function payloadOf(event: NotifyEvent, source: EventSource): NotifyPayload {
@@ -75,7 +84,7 @@ export function messageJob(
 ): NewJob {
   return {
     ...DEFAULT_SPEC,
-    name: `notify ${payload.event}`,
+    name: payload.test ? 'notify test' : `notify ${payload.event}`,
     queue: NOTIFY_QUEUE,
     priority: PRIORITY,
     maxAttempts: MAX_ATTEMPTS,
@@ -107,6 +116,7 @@ function variablesOf(payload: NotifyPayload): Record<string, string> {
   const subject = job ?? workflow ?? {};
   const values = {
     EVENT: event,
+    TEST: payload.test && 'true',
     TEXT: text,
     JOB_ID: job?.['id'],
     WORKFLOW_ID: workflow?.['id'],
@@ -167,11 +177,28 @@ function textOf(event: NotifyEvent, { notice, job, workflow }: EventSource): str
     }
     case 'recovered':
       return `${what} succeeded again`;
+    case 'done':
+      return `${what} is done`;
+    case 'cancelled':
+      return `${what} was cancelled`;
+    case 'slow':
+      return `${what} took ${formatDuration(roundedMs(tookMs({ job, workflow }) ?? 0))}`;
     case 'missed':
       return `${what} missed ${countOf(notice)}, first at ${String(notice.detail['scheduled_for'])}`;
     case 'late':
       return `${what} has not started by ${instant(notice.dueAt)}, due at ${String(notice.detail['scheduled_for'])}`;
   }
+}
+
+/** How long the attempt that ended a job took, or the workflow as a whole; `null` if it never started. */
+export function tookMs({ job, workflow }: Pick<EventSource, 'job' | 'workflow'>): number | null {
+  const [from, to] = job === null ? [workflow?.startedAt, workflow?.endedAt] : [job.startedAt, job.doneAt];
+  return from == null || to == null ? null : to - from;
+}
+
+/** In whole seconds, where there are some. */
+function roundedMs(ms: number): number {
+  return ms < 1_000 ? ms : Math.round(ms / 1_000) * 1_000;
 }
 
 function countOf({ detail }: Notice): string {

@@ -11,7 +11,7 @@ export async function insertWorkflow(
   options: InsertOptions,
   signal: AbortSignal,
 ): Promise<{ workflow: Workflow; replayed: boolean }> {
-  const steps = new CountedSteps(workflow.steps);
+  const steps = new CountedSteps(workflow.steps, workflow.submittedBy ?? null);
   const inserted = await store.insertWorkflow({ ...workflow, steps }, options, signal);
   if (!inserted.replayed) {
     const { id, name, createdAt } = inserted.workflow;
@@ -20,14 +20,16 @@ export async function insertWorkflow(
   return inserted;
 }
 
-/** Counts steps by queue while the store iterates over them: there may be 100,000, made one by one. */
+/** Counts steps by queue, and names who submits them, while the store iterates over them: there may be 100,000, made one by one. */
 class CountedSteps implements NewSteps {
   readonly #steps: NewSteps;
+  readonly #submittedBy: string | null;
   /** Steps that will run, counted by the last iteration. */
   byQueue: Record<string, number> = {};
 
-  constructor(steps: NewSteps) {
+  constructor(steps: NewSteps, submittedBy: string | null) {
     this.#steps = steps;
+    this.#submittedBy = submittedBy;
   }
 
   get length(): number {
@@ -39,7 +41,7 @@ class CountedSteps implements NewSteps {
     for (const step of this.#steps) {
       const { queue } = step.job;
       if (step.keepFrom === null) counts[queue] = (counts[queue] ?? 0) + 1;
-      yield step;
+      yield this.#submittedBy === null ? step : { ...step, job: { ...step.job, submittedBy: this.#submittedBy } };
     }
     this.byQueue = counts;
   }

@@ -13,13 +13,14 @@ export interface RerunRequest {
   from: string;
   /** True to repeat this step alone, without its descendants. */
   only: boolean;
+  submittedBy?: string | null;
 }
 
 /** Repeats the step and, unless `only`, its descendants. Ancestors that are done are kept; other ancestors run too. */
 export async function rerunWorkflow(
   context: SchedulerContext,
   id: number,
-  { from, only }: RerunRequest,
+  { from, only, submittedBy = null }: RerunRequest,
   signal: AbortSignal,
 ): Promise<Workflow> {
   const original = await readWorkflow(context, id, signal);
@@ -35,7 +36,8 @@ export async function rerunWorkflow(
     const kept = !repeated.has(place) && step.job.status === 'done';
     return newStep(step, { steps, places, parents: kept ? [] : (parents[place] ?? []), kept });
   });
-  const workflow = { name: original.name, params: original.params, notify: original.notify, steps: again, rerunOf: id };
+  const { name, params, notify } = original;
+  const workflow = { name, params, notify, steps: again, rerunOf: id, submittedBy };
   return (await insertWorkflow(context, workflow, {}, signal)).workflow;
 }
 
@@ -74,7 +76,8 @@ interface Place {
 function newStep({ key, job, condition, group }: WorkflowStep, { steps, places, parents, kept }: Place): NewStep {
   return {
     key,
-    job: newJobOf(job),
+    // The gang of a step has no members yet.
+    job: { ...newJobOf(job, null), gang: job.gang },
     parents: parents.flatMap((place) => places.get(place) ?? []),
     condition,
     forEach:

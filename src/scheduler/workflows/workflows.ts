@@ -43,6 +43,8 @@ export interface Workflows {
    * because of them are judged again.
    */
   retryWorkflow(id: number, signal: AbortSignal): Promise<Workflow>;
+  /** Deletes an ended workflow with all its jobs, and returns it as it was. */
+  deleteWorkflow(id: number, signal: AbortSignal): Promise<Workflow>;
   /** Inserts a workflow that repeats a step and, unless `only`, its descendants; ancestors that are done are kept. */
   rerunWorkflow(id: number, request: RerunRequest, signal: AbortSignal): Promise<Workflow>;
 }
@@ -61,6 +63,7 @@ export function workflowsOf(context: SchedulerContext): Workflows {
     skippedSteps: (workflows, signal) => countSkipped(context, workflows, signal),
     cancelWorkflow: (id, signal) => cancelWorkflow(context, id, signal),
     retryWorkflow: (id, signal) => retryWorkflow(context, id, signal),
+    deleteWorkflow: (id, signal) => deleteWorkflow(context, id, signal),
     rerunWorkflow: (id, request, signal) => rerunWorkflow(context, id, request, signal),
   };
 }
@@ -109,6 +112,17 @@ export async function cancelWorkflow(context: SchedulerContext, id: number, sign
     signal,
   );
   return await readWorkflow(context, id, signal);
+}
+
+async function deleteWorkflow(context: SchedulerContext, id: number, signal: AbortSignal): Promise<Workflow> {
+  const workflow = await readWorkflow(context, id, signal);
+  if (await context.store.deleteWorkflow(id, signal)) return workflow;
+  const { status, endedAt } = await readWorkflow(context, id, signal);
+  const why =
+    endedAt === null
+      ? `it is ${status}; only ended workflows can be deleted`
+      : 'an unfinished job depends on one of its steps, or its notifications are not written yet';
+  throw new WorkronError('illegal_transition', `Cannot delete workflow ${id}: ${why}`);
 }
 
 async function retryWorkflow(context: SchedulerContext, id: number, signal: AbortSignal): Promise<Workflow> {

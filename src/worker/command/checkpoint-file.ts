@@ -1,11 +1,13 @@
 /** The files of checkpoints: `$WORKRON_CHECKPOINT`, which a command writes, and `$WORKRON_LAST_CHECKPOINT`, which it reads. */
 
-import { closeSync, createWriteStream, fstatSync, read, readdirSync, rmSync, type Stats } from 'node:fs';
+import { closeSync, createWriteStream, fstatSync, lstatSync, read, readdirSync, rmSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { CheckpointContent } from '../../core/checkpoint.ts';
-import { openPlainFile } from './plain-file.ts';
+import type { Owner } from '../launcher/command-user.ts';
+import { removeAs } from '../launcher/work-folder.ts';
+import { createPlainFile, openPlainFile, removeFile } from './plain-file.ts';
 
 const BLOCK_BYTES = 256 * 1024;
 const readAsync = promisify(read);
@@ -22,8 +24,8 @@ export class CheckpointVersion implements CheckpointContent, Disposable {
   readonly #fd: number;
 
   /** Returns the present version; `null` if there is none. Throws if it is something else than a plain file. */
-  static open(path: string): CheckpointVersion | null {
-    const file = openPlainFile(path);
+  static open(path: string, owner: Owner | null): CheckpointVersion | null {
+    const file = openPlainFile(path, owner);
     return file === null ? null : new CheckpointVersion(file.fd, file.stat);
   }
 
@@ -54,16 +56,26 @@ function identityOf({ ino, size, mtimeMs }: Stats): string {
   return `${ino} ${size} ${mtimeMs}`;
 }
 
-/** Writes a checkpoint to a file that only this user can read. */
-export async function writeCheckpointFile(path: string, { chunks }: CheckpointContent, signal: AbortSignal) {
-  await pipeline(chunks(), createWriteStream(path, { mode: 0o600 }), { signal });
+/** Writes a checkpoint to a file that only its owner can read. */
+export async function writeCheckpointFile(
+  file: { path: string; owner: Owner | null },
+  { chunks }: CheckpointContent,
+  signal: AbortSignal,
+) {
+  const fd = createPlainFile(file.path, file.owner);
+  await pipeline(chunks(), createWriteStream(file.path, { fd }), { signal });
 }
 
 /** Removes the file of a checkpoint, and files beside it whose names begin with its name: versions that were not finished. */
-export function removeWithDrafts(path: string): void {
+export function removeWithDrafts(path: string, owner: Owner | null): void {
   const [folder, name] = [dirname(path), basename(path)];
   const isDraft = (other: string) =>
     other === name || (other.startsWith(name) && !/^\d/.test(other.slice(name.length)));
-  for (const other of readdirSync(folder).filter(isDraft))
-    rmSync(join(folder, other), { recursive: true, force: true });
+  for (const draft of readdirSync(folder)
+    .filter(isDraft)
+    .map((other) => join(folder, other))) {
+    if (!lstatSync(draft, { throwIfNoEntry: false })?.isDirectory()) removeFile(draft);
+    else if (owner === null) rmSync(draft, { recursive: true, force: true });
+    else removeAs(owner, [draft]);
+  }
 }

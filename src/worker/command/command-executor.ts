@@ -1,12 +1,12 @@
 /** Runs the commands of jobs through the launcher. */
 
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatDuration } from '../../core/duration.ts';
 import { messageOf } from '../../core/error.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { cleanText } from '../../core/text.ts';
 import type { Log } from '../../ops/log.ts';
+import type { Owner } from '../launcher/command-user.ts';
 import type { CommandExit, CommandLauncher } from '../launcher/launcher.ts';
 import type { OutputWriter } from '../report/output-writer.ts';
 import type { Reporter } from '../report/reporter.ts';
@@ -16,8 +16,9 @@ import { after } from '../time/timer.ts';
 import { CommandReports, fetchCheckpoint } from './command-reports.ts';
 import { parentsDocument } from './context-variables.ts';
 import { type AttemptFiles, attemptEnvironment } from './environment.ts';
+import { type Isolation, withLimits } from './isolation.ts';
 import { shellArgument, shortenVariables } from './oversized.ts';
-import { removeFile } from './plain-file.ts';
+import { removeFile, writePlainFile } from './plain-file.ts';
 import { takeResult } from './result-file.ts';
 import { takeRetryAfter } from './retry-after-file.ts';
 import { withInput } from './standard-input.ts';
@@ -27,7 +28,8 @@ interface CommandExecutorOptions {
   output: OutputWriter;
   reporter: Reporter;
   /** For the files that commands read and write. */
-  folder: { readonly path: string };
+  folder: { readonly commands: string };
+  isolation: Pick<Isolation, 'user' | 'limits'>;
   log: Log;
 }
 
@@ -37,10 +39,12 @@ export function commandExecutor(options: CommandExecutorOptions): Executor {
 
 async function runCommand(options: CommandExecutorOptions, assignment: Assignment): Promise<Outcome> {
   const { job } = assignment;
-  const folder = options.folder.path;
+  const owner = options.isolation.user;
+  const folder = options.folder.commands;
   const fileOf = (name: string) => join(folder, `${name}-${job.id}-${job.attempt}`);
   const parents = job.runContext?.parents ?? [];
   const files = {
+    owner,
     fileOf,
     result: fileOf('result'),
     parents: parents.length === 0 ? null : `${fileOf('parents')}.json`,
@@ -50,9 +54,11 @@ async function runCommand(options: CommandExecutorOptions, assignment: Assignmen
     retryAfter: fileOf('retry-after'),
   };
   try {
-    if (files.parents !== null) await writeFile(files.parents, parentsDocument(parents), { mode: 0o600 });
+    if (files.parents !== null) writePlainFile(files.parents, parentsDocument(parents), owner);
     // No attempt before the first can have stored one.
-    if (job.attempt > 1) await fetchCheckpoint(assignment, options.reporter, files.lastCheckpoint);
+    if (job.attempt > 1) {
+      await fetchCheckpoint(assignment, options.reporter, { path: files.lastCheckpoint, owner });
+    }
   } catch (error) {
     if (assignment.stopped === 'cancelled') return { type: 'cancelled', error: null };
     return { type: 'interrupted', error: cleanText(`its files could not be prepared: ${messageOf(error)}`) };
@@ -68,15 +74,17 @@ async function runCommand(options: CommandExecutorOptions, assignment: Assignmen
 async function runWithFiles(
   options: CommandExecutorOptions,
   assignment: Assignment,
-  files: AttemptFiles & { fileOf: (name: string) => string },
+  files: AttemptFiles & { owner: Owner | null; fileOf: (name: string) => string },
 ): Promise<Outcome> {
   const { launcher, output, reporter, log } = options;
   const { job } = assignment;
+  const { owner } = files;
   const commandFile = files.fileOf('command');
   const inputFile = files.fileOf('input');
-  const env = shortenVariables(attemptEnvironment(job, files), files.fileOf('variable'));
-  const line = withInput(job.command as string, job.input, inputFile);
-  const argument = shellArgument(line, commandFile);
+  const env = shortenVariables(attemptEnvironment(job, files), files.fileOf('variable'), owner);
+  const line = withInput(job.command as string, job.input, { path: inputFile, owner });
+  const limited = withLimits(line, options.isolation.limits);
+  const argument = shellArgument(limited, commandFile, owner);
   const stream = output.open(assignment, (bytes) => launcher.credit(command, bytes));
   const note = (line: string) => stream.push(Buffer.from(`workron: ${line}\n`));
   const reports = new CommandReports({ assignment, reporter, files, note, log });
@@ -109,13 +117,16 @@ async function runWithFiles(
   await reports.end({ clean: exit.exitCode === 0 && exit.stopped === null });
   await stream.end();
   if (line !== job.command) removeFile(inputFile);
-  if (argument !== line) removeFile(commandFile);
+  if (argument !== limited) removeFile(commandFile);
   for (const file of env.files) removeFile(file);
   const stopped = exit.stopped === 'asked' && timedOut ? 'timeout' : stopOf(exit, assignment);
-  const retryAfter = takeRetryAfter(files.retryAfter);
-  if (stopped === null && exit.exitCode === 0) return succeed(files.result, retryAfter);
+  const retryAfter = takeRetryAfter(files.retryAfter, owner);
+  const usage = exit.usage === null ? {} : { usage: exit.usage };
+  if (stopped === null && exit.exitCode === 0) {
+    return { ...succeed(takeResult(files.result, owner), retryAfter), ...usage };
+  }
   removeFile(files.result);
-  return outcomeOf(exit, stopped, { timeoutMs: job.timeoutMs, tail: stream.tail(), retryAfter });
+  return { ...outcomeOf(exit, stopped, { timeoutMs: job.timeoutMs, tail: stream.tail(), retryAfter }), ...usage };
 }
 
 type Stop = Exclude<StopReason, 'lost'> | 'timeout' | 'launcher';
@@ -128,8 +139,7 @@ function stopOf(exit: CommandExit, assignment: Assignment): Stop | null {
   return assignment.stopped === null || assignment.stopped === 'lost' ? 'interrupted' : assignment.stopped;
 }
 
-function succeed(resultFile: string, retryAfter: RetryAfter): Outcome {
-  const read = takeResult(resultFile);
+function succeed(read: ReturnType<typeof takeResult>, retryAfter: RetryAfter): Outcome {
   const error = retryAfter !== null && 'error' in retryAfter ? retryAfter.error : read.ok ? null : read.error;
   if (error !== null) return { type: 'failed', exitCode: 0, signal: null, error: `exit 0, but ${error}` };
   if (retryAfter !== null && 'delayMs' in retryAfter) return { type: 'snoozed', delayMs: retryAfter.delayMs };

@@ -1,11 +1,12 @@
 /** What a command reports through files while it runs and at its end: progress and checkpoints. */
 
-import { statSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { MAX_CHECKPOINT_BYTES } from '../../core/checkpoint.ts';
 import { messageOf } from '../../core/error.ts';
 import { Stopped } from '../../core/handler-errors.ts';
 import type { Log } from '../../ops/log.ts';
 import { monotonicMs } from '../../ops/monotonic.ts';
+import type { Owner } from '../launcher/command-user.ts';
 import { isRefusal } from '../refusal.ts';
 import type { Reporter } from '../report/reporter.ts';
 import type { Assignment } from '../run/assignment.ts';
@@ -23,7 +24,8 @@ const UNREADABLE = 'unreadable';
 interface CommandReportsOptions {
   assignment: Assignment;
   reporter: Reporter;
-  files: { checkpoint: string; progress: string };
+  /** `owner`: whom they belong to, if not to the user of this process. */
+  files: { checkpoint: string; progress: string; owner: Owner | null };
   /** Adds a line to the output of the command. */
   note: (line: string) => void;
   log: Log;
@@ -54,7 +56,7 @@ export class CommandReports {
     this.#readProgress();
     if (this.#hasProgress) await reporter.end(assignment);
     if (this.#progressAt > 0) removeFile(files.progress);
-    if (!clean || this.#done !== undefined) removeWithDrafts(files.checkpoint);
+    if (!clean || this.#done !== undefined) removeWithDrafts(files.checkpoint, files.owner);
   }
 
   #look(): void {
@@ -67,10 +69,10 @@ export class CommandReports {
 
   #readProgress(): void {
     const { assignment, reporter, files } = this.#options;
-    const changedAt = statSync(files.progress, { throwIfNoEntry: false })?.mtimeMs;
+    const changedAt = lstatSync(files.progress, { throwIfNoEntry: false })?.mtimeMs;
     if (changedAt === undefined || changedAt === this.#progressAt) return;
     this.#progressAt = changedAt;
-    const progress = readProgress(files.progress);
+    const progress = readProgress(files.progress, files.owner);
     if (progress === null) return;
     this.#hasProgress = true;
     reporter.progress(assignment, progress);
@@ -104,8 +106,9 @@ export class CommandReports {
 
   /** The present version; `null` if there is none, or something else than a plain file. */
   #present(): CheckpointVersion | null {
+    const { files } = this.#options;
     try {
-      return CheckpointVersion.open(this.#options.files.checkpoint);
+      return CheckpointVersion.open(files.checkpoint, files.owner);
     } catch (error) {
       if (this.#done !== UNREADABLE) this.#options.note(`$WORKRON_CHECKPOINT ${messageOf(error)}`);
       this.#done = UNREADABLE;
@@ -114,13 +117,17 @@ export class CommandReports {
   }
 }
 
-/** Writes the last checkpoint of the job to `path`, if there is one. Rejects if no scheduler answers for long. */
-export async function fetchCheckpoint(assignment: Assignment, reporter: Reporter, path: string): Promise<void> {
+/** Writes the last checkpoint of the job to `file`, if there is one. Rejects if no scheduler answers for long. */
+export async function fetchCheckpoint(
+  assignment: Assignment,
+  reporter: Reporter,
+  file: { path: string; owner: Owner | null },
+): Promise<void> {
   const { signal } = assignment;
   for (const until = monotonicMs() + PERSIST_MS; ; await pause()) {
     try {
       const content = await reporter.lastCheckpoint(assignment, signal);
-      if (content !== null) await writeCheckpointFile(path, content, signal);
+      if (content !== null) await writeCheckpointFile(file, content, signal);
       return;
     } catch (error) {
       if (signal.aborted || isRefusal(error) || monotonicMs() >= until) throw error;

@@ -1,7 +1,8 @@
 /** Passes a command, an item and parameters in files if they are too long for an argument or a variable. */
 
-import { writeFileSync } from 'node:fs';
 import { fileVariable } from '../../api/workflow/names.ts';
+import type { Owner } from '../launcher/command-user.ts';
+import { writePlainFile } from './plain-file.ts';
 import { shellQuoted } from './standard-input.ts';
 
 /** Linux refuses a single argument or variable of 128 KiB or more. */
@@ -12,9 +13,9 @@ const MAX_TOTAL_BYTES = 512 * 1024;
 const MAY_BE_LONG = /^WORKRON_(?:ITEM$|PARAM_)/;
 
 /** Returns the argument for `sh -c`: the command, or, if it is too long, a command that sources `file`. */
-export function shellArgument(command: string, file: string): string {
+export function shellArgument(command: string, file: string, owner: Owner | null): string {
   if (Buffer.byteLength(command) <= MAX_TEXT_BYTES) return command;
-  writeFileSync(file, command, { mode: 0o600 });
+  writePlainFile(file, command, owner);
   return `. ${shellQuoted(file)}`;
 }
 
@@ -28,7 +29,11 @@ interface Shortened {
  * Writes an item or parameter that the environment cannot hold to a file, byte for byte. Its variable is unset, and
  * `WORKRON_FILE_ITEM` or `WORKRON_FILE_PARAM_<NAME>` holds the path. File names begin with `prefix`.
  */
-export function shortenVariables(variables: Readonly<Record<string, string>>, prefix: string): Shortened {
+export function shortenVariables(
+  variables: Readonly<Record<string, string>>,
+  prefix: string,
+  owner: Owner | null,
+): Shortened {
   const shortened = { variables: { ...variables }, files: [] as string[] };
   let left = MAX_TOTAL_BYTES;
   for (const name of Object.keys(variables)
@@ -41,7 +46,7 @@ export function shortenVariables(variables: Readonly<Record<string, string>>, pr
       continue;
     }
     const file = `${prefix}-${shortened.files.length}`;
-    writeFileSync(file, value, { mode: 0o600 });
+    writePlainFile(file, value, owner);
     shortened.files.push(file);
     delete shortened.variables[name];
     shortened.variables[fileVariable(name)] = file;

@@ -2,6 +2,7 @@
 
 import { progressFrom } from '../../api/report.ts';
 import type { Progress } from '../../core/job.ts';
+import type { Owner } from '../launcher/command-user.ts';
 import { readEnd } from './plain-file.ts';
 
 /** Longer lines are cut at their beginning, so that they say nothing. */
@@ -9,10 +10,10 @@ const MAX_BYTES = 4 * 1024;
 const LINE = /^(\d+(?:\.\d+)?|\.\d+)(%?)(?:\s+(.*))?$/;
 
 /** Returns the progress in the last complete line; `null` if there is none, or if it is not `0.4 text` or `40% text`. */
-export function readProgress(path: string): Progress | null {
+export function readProgress(path: string, owner: Owner | null): Progress | null {
   let text: string | null;
   try {
-    text = readEnd(path, MAX_BYTES);
+    text = readEnd(path, MAX_BYTES, owner);
   } catch {
     return null;
   }

@@ -4,15 +4,16 @@ import { closeSync, readFileSync } from 'node:fs';
 import { messageOf } from '../../core/error.ts';
 import { MAX_RESULT_BYTES } from '../../core/outcome.ts';
 import { cleanJson, cleanText } from '../../core/text.ts';
+import type { Owner } from '../launcher/command-user.ts';
 import { openPlainFile, removeFile } from './plain-file.ts';
 
 type ReadResult = { ok: true; result: unknown } | { ok: false; error: string };
 
 /** Reads and removes the file; `result` is `undefined` if there is none. */
-export function takeResult(path: string): ReadResult {
+export function takeResult(path: string, owner: Owner | null): ReadResult {
   let file: ReturnType<typeof openPlainFile>;
   try {
-    file = openPlainFile(path);
+    file = openPlainFile(path, owner);
   } catch (error) {
     removeFile(path);
     return { ok: false, error: `$WORKRON_OUTPUT ${messageOf(error)}` };

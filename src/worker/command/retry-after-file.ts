@@ -3,6 +3,7 @@
 import { parseDuration } from '../../core/duration.ts';
 import { messageOf } from '../../core/error.ts';
 import { cleanText } from '../../core/text.ts';
+import type { Owner } from '../launcher/command-user.ts';
 import { readEnd, removeFile } from './plain-file.ts';
 
 const MAX_BYTES = 1024;
@@ -10,9 +11,9 @@ const MAX_BYTES = 1024;
 const MAX_MS = 365 * 86_400_000;
 
 /** Reads and removes the file. `null`: there is none; an error if it does not hold a duration. */
-export function takeRetryAfter(path: string): { delayMs: number } | { error: string } | null {
+export function takeRetryAfter(path: string, owner: Owner | null): { delayMs: number } | { error: string } | null {
   try {
-    const read = readEnd(path, MAX_BYTES);
+    const read = readEnd(path, MAX_BYTES, owner);
     if (read === null) return null;
     removeFile(path);
     const text = read.trim();

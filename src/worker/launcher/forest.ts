@@ -41,6 +41,8 @@ interface ForestOptions {
   enclosed: boolean;
   /** Processes whose parent has ended become children of this launcher. */
   adopts: boolean;
+  /** Users in whose processes marks are believed. */
+  believed: readonly number[];
 }
 
 export function createForest(options: ForestOptions): Forest {
@@ -151,7 +153,7 @@ class ProcessForest implements Forest {
     if (near !== undefined) return near.id;
     const inherited = stat.parent > 1 ? this.#attribute(stat.parent) : null;
     if (inherited !== null) return inherited;
-    for (const mark of readMarks(pid, TREE_MARK)) {
+    for (const mark of readMarks(pid, TREE_MARK, this.#options.believed)) {
       const marked = this.#byMark.get(mark);
       if (marked !== undefined) return marked.id;
     }

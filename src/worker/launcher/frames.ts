@@ -3,6 +3,8 @@
  * the command (4) and the payload. Both sides share this code, and output is never encoded as JSON.
  */
 
+import type { ShellExit } from './shell-starter.ts';
+
 export const FRAME = {
   /** From worker to launcher. */
   start: 1,
@@ -47,11 +49,14 @@ export interface DeadlineMessage {
  * `null`: none. Its token allows this request only: commands may be able to read the launcher's memory. For the same reason
  * it is not passed by environment or arguments.
  */
-export type GoneMessage = { urls: readonly string[]; headers: Readonly<Record<string, string>> } | null;
+export type GoneMessage = {
+  urls: readonly string[];
+  headers: Readonly<Record<string, string>>;
+  /** The only authorities whose certificates are trusted, in PEM; `null`: the public ones. */
+  ca: string | null;
+} | null;
 
-export interface ExitMessage {
-  exitCode: number | null;
-  signal: string | null;
+export interface ExitMessage extends ShellExit {
   /** Why it was stopped; `null` if it ended by itself. */
   stopped: 'asked' | 'deadline' | null;
   /** Why it could not be started; `null` if it was. */

@@ -10,6 +10,8 @@ import type { Log } from '../../ops/log.ts';
 import { monotonicMs } from '../../ops/monotonic.ts';
 import { pathInto } from '../../ops/start-part.ts';
 import { passedOn } from '../command/environment.ts';
+import type { Isolation } from '../command/isolation.ts';
+import { variablesOf } from './command-user.ts';
 import {
   type DeadlineMessage,
   type ExitMessage,
@@ -21,6 +23,7 @@ import {
   type StartMessage,
 } from './frames.ts';
 import { canEnclose, enclose } from './namespace.ts';
+import { withoutNewPrivileges } from './no-new-privileges.ts';
 import { identityOf, LAUNCHER_MARK, LAUNCHER_VARIABLES } from './process-table.ts';
 import { sweepOrphans } from './sweep.ts';
 
@@ -30,10 +33,8 @@ const HEAP_MB = 64;
 const YOUNG_MS = 5_000;
 const PAUSE_MS = 2_000;
 
-export const PID_NAMESPACE = ['auto', 'off'] as const;
-
 export interface LauncherOptions {
-  pidNamespace: (typeof PID_NAMESPACE)[number];
+  isolation: Omit<Isolation, 'limits'>;
   /** `auto`: the cheapest way to start a shell that this version of Node offers. */
   starter?: 'auto' | 'node';
   /** For its pipes. */
@@ -87,7 +88,7 @@ export class Launcher implements AsyncDisposable {
   }
 
   async open(): Promise<void> {
-    this.#enclosed = this.#options.pidNamespace === 'auto' && (await canEnclose());
+    this.#enclosed = this.#options.isolation.pidNamespace === 'auto' && (await canEnclose());
     this.#entry = await pathInto(ENTRY);
     this.#start();
   }
@@ -137,12 +138,14 @@ export class Launcher implements AsyncDisposable {
   }
 
   #start(): void {
-    const { folder, env, log } = this.#options;
+    const { folder, env, log, isolation } = this.#options;
     const pipes = mkdtempSync(join(folder.path, 'pipes-'));
     const flags = [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning'];
     const place = this.#enclosed ? 'enclosed' : 'open';
-    const node = [process.execPath, ...flags, this.#entry(pipes), pipes, place, this.#starter];
-    const [command, ...args] = this.#enclosed ? enclose(node) : node;
+    const whom = JSON.stringify(isolation.user);
+    const node = [process.execPath, ...flags, this.#entry(pipes), pipes, place, this.#starter, whom];
+    const launcher = isolation.noNewPrivileges ? withoutNewPrivileges(node) : node;
+    const [command, ...args] = this.#enclosed ? enclose(launcher) : launcher;
     const child = spawn(command as string, args, {
       stdio: ['pipe', 'pipe', 'pipe'],
       // Not attached to the terminal: Ctrl-C must reach only the worker.
@@ -181,7 +184,7 @@ export class Launcher implements AsyncDisposable {
     const { log } = this.#options;
     this.#unswept += 1;
     try {
-      await sweepOrphans(log);
+      await sweepOrphans(log, this.#options.isolation.user);
       this.#unswept -= 1;
       this.setGone(this.#gone);
     } catch (error) {
@@ -189,7 +192,7 @@ export class Launcher implements AsyncDisposable {
     }
     if (young) await sleep(PAUSE_MS);
     for (const listener of orphans) {
-      listener.onExit({ exitCode: null, signal: null, stopped: 'launcher', startError: null, left: 0 });
+      listener.onExit({ exitCode: null, signal: null, usage: null, stopped: 'launcher', startError: null, left: 0 });
     }
   }
 
@@ -219,8 +222,10 @@ export type CommandLauncher = Pick<Launcher, 'run' | 'stop' | 'credit' | 'setDea
 
 /** Opens a launcher after ending what a previous one left on this machine. */
 export async function openLauncher(options: Omit<LauncherOptions, 'env'>): Promise<Launcher> {
-  const launcher = new Launcher({ ...options, env: passedOn(process.env) });
-  await sweepOrphans(options.log);
+  const { user } = options.isolation;
+  const env = { ...passedOn(process.env), ...(user === null ? {} : variablesOf(user)) };
+  const launcher = new Launcher({ ...options, env });
+  await sweepOrphans(options.log, user);
   await launcher.open();
   return launcher;
 }

@@ -6,6 +6,7 @@
 import { closeSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { monotonicMs } from '../../ops/monotonic.ts';
+import type { CommandUser } from './command-user.ts';
 import {
   type DeadlineMessage,
   encodeFrame,
@@ -25,12 +26,15 @@ import { Supervisor } from './supervisor.ts';
 const WATCH_MS = 100;
 const O_CLOEXEC = 0o2000000;
 
-const [folder, place, means] = process.argv.slice(2) as [string, string, string];
+const [folder, place, means, whom] = process.argv.slice(2) as [string, string, string, string];
+/** Whom commands run as; `null`: the user of this process. */
+const user = JSON.parse(whom) as CommandUser | null;
 const enclosed = place === 'enclosed';
 process.title = 'workron launcher';
 // The worker ends the launcher by closing the pipe.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
 closeInherited();
+if (user !== null) enterHome(user);
 
 const env = { ...process.env };
 for (const name of [LAUNCHER_MARK, ...LAUNCHER_VARIABLES]) delete env[name];
@@ -39,11 +43,17 @@ const output = new Socket({ fd: 1, readable: false, writable: true });
 // The end of the input shows that the worker is gone.
 output.on('error', () => undefined);
 
+const posix = means === 'auto' ? await openPosixStarter(user) : undefined;
+if (posix === undefined && user !== null && user.groups.some((group) => group !== user.gid)) {
+  console.error(`commands have only the primary group of ${user.name}: this version of Node cannot set others`);
+}
+
 const supervisor = new Supervisor({
   folder,
   enclosed,
   env,
-  starter: (means === 'auto' ? await openPosixStarter() : undefined) ?? nodeStarter,
+  starter: posix ?? nodeStarter(user),
+  user,
   monotonicMs,
   onOutput: (id, data) => send(encodeFrame(FRAME.output, id, data)),
   onExit: (id, exit) => send(encodeMessage(FRAME.exit, id, exit)),
@@ -83,6 +93,15 @@ async function leave(): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   // In a PID namespace, the kernel kills what is left.
   process.exit(0);
+}
+
+/** Commands without a folder of their own start there, as in cron. The worker's own may be closed to the user. */
+function enterHome({ home }: CommandUser): void {
+  try {
+    process.chdir(home);
+  } catch {
+    process.chdir('/');
+  }
 }
 
 /** Node opens its own files with close-on-exec, but commands would inherit those that it was started with. */

@@ -4,8 +4,9 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { closeSync, constants, fstatSync, openSync, rmSync } from 'node:fs';
+import { chownSync, closeSync, constants, fstatSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Owner } from './command-user.ts';
 import { LAUNCHER_MARK } from './process-table.ts';
 import { isPrivateFolder, makeWorkFolder } from './work-folder.ts';
 
@@ -21,21 +22,24 @@ interface OutputPipe {
 /** Named pipes in one folder, created in batches and reused. */
 export class OutputPipes {
   #folder: string;
+  readonly #user: Owner | null;
   readonly #free: string[] = [];
   #made = 0;
 
-  constructor(folder: string) {
+  /** `user`: whom the pipes belong to, if not to the user of this process: `> /dev/stderr` opens them again. */
+  constructor(folder: string, user: Owner | null) {
     this.#folder = folder;
+    this.#user = user;
   }
 
   open(): OutputPipe {
     try {
-      return openBoth(this.#free.pop() ?? this.#make());
+      return this.#openBoth(this.#free.pop() ?? this.#make());
     } catch {
       // The system may have removed temporary files while nothing ran. What has their names now may be another user's.
       this.#free.length = 0;
       this.#folder = makeWorkFolder(process.env[LAUNCHER_MARK]);
-      return openBoth(this.#make());
+      return this.#openBoth(this.#make());
     }
   }
 
@@ -51,21 +55,23 @@ export class OutputPipes {
     const paths = Array.from({ length: count }, (_, index) => join(this.#folder, `pipe-${this.#made + index}`));
     const made = spawnSync('mkfifo', ['-m', '600', ...paths]);
     if (made.status !== 0) throw new Error(`mkfifo failed: ${made.error?.message ?? made.stderr.toString().trim()}`);
+    if (this.#user !== null) for (const path of paths) chownSync(path, this.#user.uid, this.#user.gid);
     this.#made += count;
     this.#free.push(...paths.slice(1));
     return paths[0] as string;
   }
-}
 
-function openBoth(path: string): OutputPipe {
-  // The reader opens first and does not block, so that the writer does not block either.
-  const readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-  try {
-    const stat = fstatSync(readFd);
-    if (!stat.isFIFO() || stat.uid !== process.getuid?.()) throw new Error(`${path} is not a pipe of this user`);
-    return { path, readFd, writeFd: openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW) };
-  } catch (error) {
-    closeSync(readFd);
-    throw error;
+  #openBoth(path: string): OutputPipe {
+    // The reader opens first and does not block, so that the writer does not block either.
+    const readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    try {
+      const stat = fstatSync(readFd);
+      const uid = this.#user?.uid ?? process.getuid?.();
+      if (!stat.isFIFO() || stat.uid !== uid) throw new Error(`${path} is not a pipe of this user`);
+      return { path, readFd, writeFd: openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW) };
+    } catch (error) {
+      closeSync(readFd);
+      throw error;
+    }
   }
 }

@@ -55,19 +55,25 @@ export function readVariable(pid: number, name: string): string | undefined {
 }
 
 /**
- * The marks in `name` that a process may carry. Anybody can start a process with any environment, so the marks of another
- * user's process say nothing, and neither does a mark whose owner started after the process.
+ * The marks in `name` that a process may carry. Anybody can start a process with any environment, so the marks say nothing in
+ * a process of a user that is not in `believed`, and neither does a mark whose owner started after the process.
  */
-export function readMarks(pid: number, name: string): string[] {
+export function readMarks(pid: number, name: string, believed: readonly number[]): string[] {
   const value = readVariable(pid, name);
-  if (value === undefined || !isOwn(pid)) return [];
+  if (value === undefined || !believed.includes(userOf(pid))) return [];
   const startedAt = Number(readStat(pid)?.startedAt ?? 0);
   return value.split(' ').filter((mark) => mark !== '' && Number(mark.split('.')[2]) <= startedAt);
 }
 
-/** True if this user started the process: a set-user-ID program changes only its effective user. */
-export function isOwn(pid: number): boolean {
-  return /^Uid:\t(\d+)/m.exec(readOr(`/proc/${pid}/status`) ?? '')?.[1] === String(process.getuid?.());
+/** The user that started the process: a set-user-ID program changes only its effective user. -1: no such process. */
+export function userOf(pid: number): number {
+  return Number(/^Uid:\t(\d+)/m.exec(readOr(`/proc/${pid}/status`) ?? '')?.[1] ?? -1);
+}
+
+/** The users whose marks are believed: that of this process, and that of its commands, if it is another. */
+export function believedUsers(commandUser: { uid: number } | null): number[] {
+  const own = process.getuid?.() ?? -1;
+  return commandUser === null ? [own] : [own, commandUser.uid];
 }
 
 /** The PID namespace of this process. Pids of another namespace mean nothing here. */

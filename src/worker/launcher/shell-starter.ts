@@ -1,5 +1,7 @@
 /** How a shell is started: it leads its own session, reads nothing, and writes both streams to one pipe. */
 
+import type { Usage } from '../../core/outcome.ts';
+
 export interface Shell {
   command: string;
   /** `null`: the launcher's own working directory. */
@@ -10,8 +12,15 @@ export interface Shell {
   outputFd: number;
 }
 
-/** One of the two is `null`. */
-export type OnShellExit = (exitCode: number | null, signal: string | null) => void;
+export interface ShellExit {
+  /** One of the two is `null`. */
+  exitCode: number | null;
+  signal: string | null;
+  /** What the shell and the processes that it waited for have used; `null` if it is not known. */
+  usage: Usage | null;
+}
+
+export type OnShellExit = (exit: ShellExit) => void;
 
 export interface ShellStarter {
   /** True if processes whose parent has ended become children of this process, which then reaps them. */

@@ -1,9 +1,10 @@
 /** Starts trees, stops them, and makes sure that no process of an ended tree is left. */
 
+import type { CommandUser } from './command-user.ts';
 import { createForest, type Forest, type Left } from './forest.ts';
 import type { DeadlineMessage, ExitMessage, StartMessage } from './frames.ts';
 import { OutputPipes } from './output-pipes.ts';
-import { canSignal, identityOf, TREE_MARK } from './process-table.ts';
+import { believedUsers, canSignal, identityOf, TREE_MARK } from './process-table.ts';
 import type { ShellStarter } from './shell-starter.ts';
 import { Tree } from './tree.ts';
 
@@ -20,6 +21,8 @@ interface SupervisorOptions {
   /** The environment of every command. */
   env: Readonly<Record<string, string | undefined>>;
   starter: ShellStarter;
+  /** Whom commands run as, if not as the user of this process. */
+  user: CommandUser | null;
   monotonicMs: () => number;
   onOutput: (id: number, data: Buffer) => void;
   onExit: (id: number, exit: ExitMessage) => void;
@@ -46,8 +49,12 @@ export class Supervisor {
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    this.#forest = createForest({ enclosed: options.enclosed, adopts: options.starter.adopts });
-    this.#pipes = new OutputPipes(options.folder);
+    this.#forest = createForest({
+      enclosed: options.enclosed,
+      adopts: options.starter.adopts,
+      believed: believedUsers(options.user),
+    });
+    this.#pipes = new OutputPipes(options.folder, options.user);
     // If the worker itself runs as a command, both marks must be set.
     const outer = options.env[TREE_MARK];
     this.#marks = `${outer === undefined ? '' : `${outer} `}${identityOf(process.pid)}`;
@@ -171,14 +178,14 @@ export class Supervisor {
     if (left > 0) this.#hasSurvivors = true;
     this.#forest.remove(tree);
     this.#trees.delete(tree.id);
-    const { exitCode, signal, stopped } = tree;
-    this.#options.onExit(tree.id, { exitCode, signal, stopped, startError: null, left });
+    const { exitCode, signal, usage, stopped } = tree;
+    this.#options.onExit(tree.id, { exitCode, signal, usage, stopped, startError: null, left });
     if (this.#trees.size === 0) this.#emptied?.();
   }
 
   #notStarted(id: number, startError: string | null): void {
     const stopped = startError === null ? 'deadline' : null;
-    this.#options.onExit(id, { exitCode: null, signal: null, stopped, startError, left: 0 });
+    this.#options.onExit(id, { exitCode: null, signal: null, usage: null, stopped, startError, left: 0 });
   }
 
   #now(): number {

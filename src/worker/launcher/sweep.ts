@@ -1,23 +1,25 @@
 /** Ends what previous workers on this machine left: launchers whose worker is dead, and commands without a launcher. */
 
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../ops/log.ts';
+import type { Owner } from './command-user.ts';
 import {
+  believedUsers,
   canSignal,
   hasProcessTable,
   identityOf,
   isDead,
-  isOwn,
   LAUNCHER_MARK,
   listPids,
   readMarks,
   readStat,
   TREE_MARK,
+  userOf,
 } from './process-table.ts';
-import { ownerOfFolder } from './work-folder.ts';
+import { ownerOfFolder, removeWorkFolder } from './work-folder.ts';
 
 /** How long a launcher whose worker died may take to stop its commands. */
 const LAUNCHER_GRACE_MS = 2_000;
@@ -27,12 +29,12 @@ const GIVE_UP_MS = 10_000;
 
 /**
  * Returns the number of processes ended, once none is left. Processes that belong to a live worker or to another PID
- * namespace (a container) are not touched.
+ * namespace (a container) are not touched. `commandUser`: whom commands run as, if not as the user of this process.
  */
-export async function sweepOrphans(log: Log): Promise<number> {
+export async function sweepOrphans(log: Log, commandUser: Owner | null): Promise<number> {
   if (!hasProcessTable) return 0;
   const launchers = await endAll(orphanedLaunchers, LAUNCHER_GRACE_MS);
-  const ended = launchers + (await endAll(orphanedTrees, 0));
+  const ended = launchers + (await endAll(() => orphanedTrees(believedUsers(commandUser)), 0));
   removeFolders();
   if (ended > 0) log.warn({ processes: ended }, 'ended commands that a previous worker left behind');
   return ended;
@@ -56,20 +58,26 @@ async function endAll(find: () => number[], graceMs: number): Promise<number> {
 
 /** Includes the processes between a launcher and its namespace: the first process of a namespace ends last. */
 function orphanedLaunchers(): number[] {
-  return listPids().filter((pid) => readMarks(pid, LAUNCHER_MARK).some(isDead) && isRunning(pid));
+  return listPids().filter((pid) => readMarks(pid, LAUNCHER_MARK, believedUsers(null)).some(isDead) && isRunning(pid));
 }
 
 /**
  * A session with a marked process was begun within its tree, so all of the session belongs to the tree. Processes of other
- * users are left alone.
+ * users than the marked one are left alone.
  */
-function orphanedTrees(): number[] {
+function orphanedTrees(believed: readonly number[]): number[] {
   const outer = process.env[TREE_MARK]?.split(' ') ?? [];
   const pids = listPids();
-  const marked = pids.filter((pid) => readMarks(pid, TREE_MARK).some((mark) => isDead(mark) && !outer.includes(mark)));
+  const isOrphan = (mark: string) => isDead(mark) && !outer.includes(mark);
+  const marked = pids.filter((pid) => readMarks(pid, TREE_MARK, believed).some(isOrphan));
   if (marked.length === 0) return [];
-  const sessions = new Set(marked.map((pid) => readStat(pid)?.session));
-  return pids.filter((pid) => sessions.has(readStat(pid)?.session ?? -1) && isOwn(pid) && isRunning(pid));
+  const sessions = new Set(marked.map(sessionOf));
+  return pids.filter((pid) => sessions.has(sessionOf(pid)) && isRunning(pid));
+}
+
+/** The session, with the user: in one session there may be processes of several. */
+function sessionOf(pid: number): string {
+  return `${readStat(pid)?.session} of ${userOf(pid)}`;
 }
 
 function isRunning(pid: number): boolean {
@@ -81,7 +89,7 @@ function removeFolders(): void {
     const owner = ownerOfFolder(name);
     if (owner === undefined || !isDead(owner)) continue;
     try {
-      rmSync(join(tmpdir(), name), { recursive: true, force: true });
+      removeWorkFolder(join(tmpdir(), name));
     } catch {
       // It belongs to another user.
     }

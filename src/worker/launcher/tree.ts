@@ -1,6 +1,7 @@
 /** One command: a shell that leads its own session, and the pipe for all its output. */
 
 import { closeSync } from 'node:fs';
+import type { Usage } from '../../core/outcome.ts';
 import type { Root } from './forest.ts';
 import { type ExitMessage, OUTPUT_WINDOW_BYTES, type StartMessage } from './frames.ts';
 import type { OutputPipes } from './output-pipes.ts';
@@ -35,6 +36,7 @@ export class Tree implements Root {
   exited = false;
   exitCode: number | null = null;
   signal: string | null = null;
+  usage: Usage | null = null;
   stopped: ExitMessage['stopped'] = null;
   /** When to kill what is left; `undefined` while the tree need not end. */
   killAt: number | undefined;
@@ -55,10 +57,11 @@ export class Tree implements Root {
     const pipe = pipes.open();
     try {
       const { command, cwd } = message;
-      this.pid = starter.start({ command, cwd, env, outputFd: pipe.writeFd }, (exitCode, signal) => {
+      this.pid = starter.start({ command, cwd, env, outputFd: pipe.writeFd }, ({ exitCode, signal, usage }) => {
         this.exited = true;
         this.exitCode = exitCode;
         this.signal = signal;
+        this.usage = usage;
         events.onExit();
       });
     } catch (error) {

@@ -1,11 +1,17 @@
-/** Folders for the temporary files of a worker. Only its user can enter them, and a sweep finds them by their name. */
+/**
+ * Folders for the temporary files of a worker. Only its user can use them, and a sweep finds them by their name. If commands
+ * run as another user, a folder within belongs to that user.
+ */
 
-import { lstatSync, mkdtempSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Owner } from './command-user.ts';
 import { identityOf } from './process-table.ts';
 
 const NAME = /^workron-(\d+\.\d+\.\d+)-\w+$/;
+const COMMANDS = 'commands';
 
 /** `owner`: the identity of the worker that the folder belongs to. */
 export function makeWorkFolder(owner: string = identityOf(process.pid)): string {
@@ -17,21 +23,82 @@ export function makeWorkFolder(owner: string = identityOf(process.pid)): string 
  * removed a folder from it, another user may have made one of the same name, or a link.
  */
 export function isPrivateFolder(path: string): boolean {
+  return isFolderOf(path, process.getuid?.() ?? -1, 0o077);
+}
+
+function isFolderOf(path: string, uid: number, forbidden: number): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false });
-  return stat?.isDirectory() === true && stat.uid === process.getuid?.() && (stat.mode & 0o077) === 0;
+  return stat?.isDirectory() === true && stat.uid === uid && (stat.mode & forbidden) === 0;
+}
+
+/** Removes a folder of this user, and no other. Throws if something of it is left. */
+export function removeWorkFolder(path: string): void {
+  const own = process.getuid?.() ?? -1;
+  if (!isFolderOf(path, own, 0o066)) return;
+  const commands = join(path, COMMANDS);
+  const stat = lstatSync(commands, { throwIfNoEntry: false });
+  if (stat !== undefined && stat.uid !== own) {
+    removeAs(stat, [commands]);
+    rmdirSync(commands);
+  }
+  rmSync(path, { recursive: true, force: true });
+}
+
+/**
+ * Removes files and folders of another user with that user's rights: root would follow a folder that is replaced by a link
+ * while it is emptied.
+ */
+export function removeAs({ uid, gid }: Owner, paths: readonly string[]): void {
+  spawnSync('/bin/rm', ['-rf', '--', ...paths], { uid, gid, cwd: '/', env: {}, stdio: 'ignore' });
 }
 
 /** A folder that is made again, under a new name, if the system has removed it while nothing ran. */
 export class WorkFolder implements Disposable {
-  #path = makeWorkFolder();
+  readonly #commandUser: Owner | null;
+  #path: string;
+
+  /** `commandUser`: whom commands run as, if not as the user of this process. */
+  constructor(commandUser: Owner | null = null) {
+    this.#commandUser = commandUser;
+    this.#path = this.#make();
+  }
 
   get path(): string {
-    if (!isPrivateFolder(this.#path)) this.#path = makeWorkFolder();
+    if (!this.#isIntact()) this.#path = this.#make();
     return this.#path;
   }
 
+  /** For the files that commands read and write. */
+  get commands(): string {
+    return this.#commandUser === null ? this.path : join(this.path, COMMANDS);
+  }
+
   [Symbol.dispose](): void {
-    if (isPrivateFolder(this.#path)) rmSync(this.#path, { recursive: true, force: true });
+    try {
+      removeWorkFolder(this.#path);
+    } catch {
+      // A process of the commands' user still writes there. A later sweep tries again.
+    }
+  }
+
+  #isIntact(): boolean {
+    if (this.#commandUser === null) return isPrivateFolder(this.#path);
+    return (
+      isFolderOf(this.#path, process.getuid?.() ?? -1, 0o066) &&
+      isFolderOf(join(this.#path, COMMANDS), this.#commandUser.uid, 0)
+    );
+  }
+
+  #make(): string {
+    const path = makeWorkFolder();
+    if (this.#commandUser !== null) {
+      const commands = join(path, COMMANDS);
+      mkdirSync(commands, { mode: 0o700 });
+      chownSync(commands, this.#commandUser.uid, this.#commandUser.gid);
+      // The user may pass through it. Its entries are open to one user each.
+      chmodSync(path, 0o711);
+    }
+    return path;
   }
 }
 

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { CONDITIONS, type Condition } from '../../../src/core/dag/conditions.ts';
+import type { Gang } from '../../../src/core/gang.ts';
 import type { JobFilter } from '../../../src/core/job-filter.ts';
 import type { ON_LIMIT } from '../../../src/core/meter.ts';
 import type { Outcome } from '../../../src/core/outcome.ts';
@@ -99,10 +100,19 @@ export type Action =
   | { type: 'leave'; worker: number }
   | { type: 'retire'; forgetAfter: number }
   | { type: 'prune'; keep: number; limit: number }
+  | { type: 'delete'; jobs: readonly number[]; workflow: number }
   | { type: 'log'; lease: number; offset: number; text: string }
   | { type: 'look'; filter: JobFilter; job: number }
-  | { type: 'gang'; size: number; priority: number; resources: Record<string, number>; spread: 'pack' | 'spread' }
-  | { type: 'place'; drops: boolean }
+  | {
+      type: 'gang';
+      size: number;
+      priority: number;
+      resources: Record<string, number>;
+      spread: 'pack' | 'spread';
+      rule: Gang['onMemberFailure'];
+    }
+  | { type: 'place'; drops: boolean; early: boolean; late: boolean }
+  | { type: 'judge' }
   | { type: 'wait'; steps: number };
 
 const pick = fc.nat(1_000);
@@ -284,6 +294,14 @@ export const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constant('undrain'), worker: pick }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('leave'), worker: pick }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('retire'), forgetAfter: fc.integer({ min: 1, max: 9 }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('delete'),
+      jobs: fc.array(pick, { minLength: 1, maxLength: 3 }),
+      workflow: pick,
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('prune'), keep: fc.integer({ min: 1, max: 9 }), limit: few }) },
   {
     weight: 3,
@@ -314,11 +332,18 @@ export const action: fc.Arbitrary<Action> = fc.oneof(
       priority: fc.integer({ min: -1, max: 1 }),
       resources: fc.constantFrom<Record<string, number>>({}, { m: 1 }),
       spread: fc.constantFrom('pack', 'spread'),
+      rule: fc.constantFrom('restart', 'restart', 'fail', 'continue'),
     }),
   },
   {
     weight: 4,
-    arbitrary: fc.record({ type: fc.constant('place'), drops: fc.constantFrom(false, false, false, true) }),
+    arbitrary: fc.record({
+      type: fc.constant('place'),
+      drops: fc.constantFrom(false, false, false, true),
+      early: fc.boolean(),
+      late: fc.boolean(),
+    }),
   },
+  { weight: 4, arbitrary: fc.record({ type: fc.constant('judge') }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('wait'), steps: few }) },
 );

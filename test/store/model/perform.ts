@@ -6,6 +6,7 @@ import type { Job } from '../../../src/core/job.ts';
 import type { JobEdit } from '../../../src/core/job-edit.ts';
 import { type Change, type JobEvent, transition } from '../../../src/core/transition.ts';
 import type { Action, Ending, WantedJob, WantedStep } from './action.ts';
+import { judgeGangs, succeedMembers } from './gangs.ts';
 import { pickOf, STEP_MS, type World } from './world.ts';
 
 /** Not a multiple of a step, so that no lease ends at the very moment at which somebody looks. */
@@ -85,10 +86,11 @@ export async function perform(world: World, action: Action): Promise<unknown> {
     }
     case 'settle': {
       const leases = action.leases.flatMap((pick) => world.lease(pick) ?? []);
-      return store.settle(
+      const answers = await store.settle(
         leases.map((lease) => ({ ...lease, exitCode: 0, result: { step: world.step } })),
         forever,
       );
+      return { answers, members: await succeedMembers(world, leases) };
     }
     case 'checkpoint': {
       const lease = world.lease(action.lease);
@@ -187,6 +189,12 @@ export async function perform(world: World, action: Action): Promise<unknown> {
       const retired = await store.retireWorkers({ forgetAfterMs: (action.forgetAfter + 0.5) * STEP_MS }, forever);
       return retired.map((id) => world.workers.indexOf(id)).sort((a, b) => a - b);
     }
+    case 'delete': {
+      const ids = action.jobs.map((job) => pickOf(world.jobs, job) ?? 0);
+      const gone = await store.deleteJobs(ids, forever);
+      const workflow = await store.deleteWorkflow(pickOf(world.workflows, action.workflow) ?? 0, forever);
+      return { gone: gone.map((id) => world.jobs.indexOf(id)).sort((a, b) => a - b), workflow };
+    }
     case 'prune': {
       const keepMs = (action.keep + 0.5) * STEP_MS;
       // All or nothing: which of two equally old jobs goes first is nobody's business.
@@ -201,14 +209,18 @@ export async function perform(world: World, action: Action): Promise<unknown> {
     }
     case 'look': {
       const jobId = pickOf(world.jobs, action.job) ?? 0;
-      const ahead = await store.countAhead(jobId, 100, forever);
+      const ahead = [
+        await store.countAhead(jobId, 100, forever),
+        await store.countAheadAt('limit:l1', jobId, 100, forever),
+        await store.countAheadAt('rate:r', jobId, 2, forever),
+      ];
       const outlook = await store.outlook(jobId, forever);
       const found = await store.list(action.filter, { before: null, limit: 3 }, forever);
       return { ahead, outlook, found, count: await store.count(action.filter, 5, forever) };
     }
     case 'gang': {
-      const { type: _type, size, spread, ...spec } = action;
-      const gang = { id: `g${world.step}`, size, spread, onMemberFailure: 'fail', timeoutMs: 9 * STEP_MS } as const;
+      const { type: _type, size, spread, rule: onMemberFailure, ...spec } = action;
+      const gang = { id: `g${world.step}`, size, spread, onMemberFailure, timeoutMs: 9 * STEP_MS } as const;
       const members = Array.from({ length: size }, (_, rank) => aJob({ ...spec, gang: { ...gang, rank } }));
       const { items } = await store.insert(members, {}, forever);
       for (const { job } of items) world.learnJob(job.id);
@@ -217,9 +229,17 @@ export async function perform(world: World, action: Action): Promise<unknown> {
     case 'place': {
       const count = await store.placeGangs(forever);
       const places = await store.places(forever);
-      if (action.drops) await store.dropPlaces([places[0]?.gangId ?? ''], forever);
-      return { count, places: places.map(({ until: _until, ...place }) => place) };
+      const ids = [...new Set(places.map(({ gangId }) => gangId))];
+      const gangs = await store.gangs(ids, forever);
+      const [first] = gangs;
+      if (action.drops && first !== undefined) {
+        const term = first.term - (action.late ? 1 : 0);
+        await store.dropPlaces([{ gangId: first.id, term, unlessStarted: action.early }], forever);
+      }
+      return { count, gangs, places: places.map(({ until: _until, ...place }) => place) };
     }
+    case 'judge':
+      return judgeGangs(world);
     case 'wait':
       return world.wait(action.steps);
   }

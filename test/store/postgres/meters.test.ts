@@ -25,7 +25,10 @@ async function pagesRead(waiting: number): Promise<number> {
     );
   }
   assert.equal((await claim(store, id, { limit: 1 })).length, 1);
-  assert.equal((await claim(store, id, { limit: 1 })).length, 0);
+  for (let parked = -1, before = -2; parked > before; ) {
+    assert.equal((await claim(store, id, { limit: 1 })).length, 0);
+    [before, parked] = [parked, (await store.limits(forever))[0]?.waiting ?? 0];
+  }
   assert.deepEqual(await store.limits(forever), [{ key: 'full', max: null, running: 1, waiting }]);
   await submit(
     store,

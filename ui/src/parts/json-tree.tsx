@@ -2,6 +2,8 @@ import { visibleText } from '../words/visible-text.ts';
 
 const MAX_CHILDREN = 200;
 const OPEN_DEPTH = 2;
+/** A longer list hides what follows it, so it is folded. */
+const MAX_OPEN = 20;
 
 /** JSON as a tree that can be folded. Long lists are cut, with a note. */
 export function JsonTree({ value, label }: { value: unknown; label?: string }) {
@@ -33,7 +35,7 @@ function Node({ name, value, depth }: { name: string | null; value: unknown; dep
     );
   }
   return (
-    <details open={depth < OPEN_DEPTH && entries.length <= MAX_CHILDREN}>
+    <details open={depth < OPEN_DEPTH && entries.length <= MAX_OPEN}>
       <summary>
         {head}
         {brackets[0]}

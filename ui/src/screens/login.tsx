@@ -21,7 +21,10 @@ export function Login({ onIn }: { onIn: () => void }) {
     <main className="login">
       <form className="card stack" onSubmit={(event) => void submit(event)}>
         <h1>Workron</h1>
-        <p className="muted">Enter the token that the server was started with (--token or WORKRON_TOKEN).</p>
+        <p className="muted">
+          Enter your token: the one that the server was started with (--token or WORKRON_TOKEN), or one that an
+          administrator made for you.
+        </p>
         <label className="field">
           <span>Token</span>
           <input

@@ -8,6 +8,7 @@ const PATHS: Readonly<Record<string, string>> = {
   queues: 'M3 4h14v3H3zM3 9h14v3H3zM3 14h14v3H3z',
   workers: 'M4 4h12v8H4zM2 16h16M8 12v4M12 12v4',
   cluster: 'M10 3v4M10 7l-5 6M10 7l5 6M8 3h4v4H8zM3 13h4v4H3zM13 13h4v4h-4z',
+  access: 'M13 3a4 4 0 11-3 6.6L4 15.600V17H7V15H9V13L10.400 11.600',
 };
 
 export function Icon({ name }: { name: string }) {

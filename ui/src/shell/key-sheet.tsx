@@ -1,20 +1,24 @@
 import { Dialog } from '../parts/dialog.tsx';
-import { PLACES } from './places.ts';
+import { usePlaces } from './use-places.ts';
 
-const GROUPS: readonly { title: string; keys: readonly [string, string][] }[] = [
-  {
-    title: 'Everywhere',
-    keys: [
-      ['Ctrl K', 'search, go to, do'],
-      ['/', 'search on this screen'],
-      ['n', 'new job'],
-      ['p', 'pause and resume updates'],
-      ['t', 'light and dark'],
-      ['?', 'these keys'],
-      ['Esc', 'close'],
-    ],
-  },
-  { title: 'Go to', keys: PLACES.map(({ key, title }) => [`g ${key}`, title]) },
+interface KeyGroup {
+  title: string;
+  keys: readonly [string, string][];
+}
+
+const EVERYWHERE: KeyGroup = {
+  title: 'Everywhere',
+  keys: [
+    ['Ctrl K', 'search, go to, do'],
+    ['/', 'search on this screen'],
+    ['n', 'new job'],
+    ['p', 'pause and resume updates'],
+    ['t', 'light and dark'],
+    ['?', 'these keys'],
+    ['Esc', 'close'],
+  ],
+};
+const ON_SCREENS: readonly KeyGroup[] = [
   {
     title: 'Lists',
     keys: [
@@ -29,6 +33,7 @@ const GROUPS: readonly { title: string; keys: readonly [string, string][] }[] = 
     keys: [
       ['f', 'follow'],
       ['w', 'wrap long lines'],
+      ['T', 'time of each line'],
       ['G  g g', 'end and start'],
       ['/  n  N', 'search, next and previous match'],
     ],
@@ -36,10 +41,11 @@ const GROUPS: readonly { title: string; keys: readonly [string, string][] }[] = 
 ];
 
 export function KeySheet({ onClose }: { onClose: () => void }) {
+  const goTo: KeyGroup = { title: 'Go to', keys: usePlaces().map(({ key, title }) => [`g ${key}`, title]) };
   return (
     <Dialog title="Keys" onClose={onClose} wide>
       <div className="key-groups">
-        {GROUPS.map(({ title, keys }) => (
+        {[EVERYWHERE, goTo, ...ON_SCREENS].map(({ title, keys }) => (
           <section key={title}>
             <h3>{title}</h3>
             <dl>

@@ -2,12 +2,15 @@ import { useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { useLocation } from 'wouter';
 import { client } from '../data/client.ts';
+import { useMay } from '../data/use-may.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { State } from '../parts/state.tsx';
 import { jobTitle } from '../words/job-title.ts';
 import { visibleLine } from '../words/visible-text.ts';
-import { PLACES } from './places.ts';
+import type { Place } from './places.ts';
 import { nextTheme } from './theme.ts';
+import { usePaletteActions } from './use-palette-actions.ts';
+import { usePlaces } from './use-places.ts';
 
 interface Entry {
   key: string;
@@ -24,8 +27,11 @@ export function Palette({ onClose, onNewJob }: { onClose: () => void; onNewJob: 
   const [, go] = useLocation();
   const id = useId();
   const wanted = text.trim();
-  const found = useFound(wanted, go);
-  const entries = entriesFor(wanted, found, { go, onNewJob });
+  const actions = usePaletteActions(wanted);
+  const found = [...actions, ...useFound(wanted, go)];
+  const places = usePlaces();
+  const onSubmit = useMay()('submit') ? onNewJob : undefined;
+  const entries = entriesFor(wanted, found, { places, go, onNewJob: onSubmit });
   const chosen = Math.min(index, entries.length - 1);
   const choose = (entry: Entry | undefined): void => {
     if (entry === undefined) return;
@@ -104,14 +110,16 @@ function PaletteOption({ id, entry, chosen, onChoose, onPoint }: PaletteOptionPr
 }
 
 interface PaletteActions {
+  places: readonly Place[];
   go: (path: string) => void;
-  onNewJob: () => void;
+  /** `undefined` if the user may not submit. */
+  onNewJob: (() => void) | undefined;
 }
 
-function entriesFor(wanted: string, found: readonly Entry[], { go, onNewJob }: PaletteActions): Entry[] {
+function entriesFor(wanted: string, found: readonly Entry[], { places, go, onNewJob }: PaletteActions): Entry[] {
   const fixed: Entry[] = [
-    { key: 'new', title: 'New job', hint: 'n', run: onNewJob },
-    ...PLACES.map(({ path, title, key }) => ({
+    ...(onNewJob === undefined ? [] : [{ key: 'new', title: 'New job', hint: 'n', run: onNewJob }]),
+    ...places.map(({ path, title, key }) => ({
       key: path,
       title: `Go to ${title}`,
       hint: `g ${key}`,

@@ -1,11 +1,15 @@
 /** The screens of the menu, in order. */
 
+import type { Scope } from '../../../src/api/route.ts';
+
 export interface Place {
   path: string;
   title: string;
   icon: string;
   /** Pressed after `g`. */
   key: string;
+  /** What it needs beyond reading. */
+  scope?: Scope;
 }
 
 export const PLACES: readonly Place[] = [
@@ -16,4 +20,5 @@ export const PLACES: readonly Place[] = [
   { path: '/queues', title: 'Queues', icon: 'queues', key: 'q' },
   { path: '/workers', title: 'Workers', icon: 'workers', key: 'k' },
   { path: '/cluster', title: 'Cluster', icon: 'cluster', key: 'c' },
+  { path: '/access', title: 'Access', icon: 'access', key: 'a', scope: 'admin' },
 ];

@@ -17,6 +17,7 @@ const ScheduleScreen = lazyScreen(
   async () => (await import('../screens/schedules/schedule-screen.tsx')).ScheduleScreen,
 );
 const Cluster = lazyScreen(async () => (await import('../screens/cluster/cluster.tsx')).Cluster);
+const Access = lazyScreen(async () => (await import('../screens/access/access.tsx')).Access);
 const Workers = lazyScreen(async () => (await import('../screens/workers/workers.tsx')).Workers);
 
 /** The screen of each address. */
@@ -46,12 +47,15 @@ export function Screens({ onNewJob }: { onNewJob: () => void }) {
         <Route path="/cluster">
           <Cluster />
         </Route>
+        <Route path="/access">
+          <Access />
+        </Route>
         <Route path="/workers">
           <Workers />
         </Route>
         <Route>
           <Empty alone title="There is nothing at this address">
-            <Link href="/">Go to the overview</Link>
+            <Link href="/">Go to Today</Link>
           </Empty>
         </Route>
       </Switch>

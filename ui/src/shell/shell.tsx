@@ -1,16 +1,17 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { useLiveStream } from '../data/live-context.tsx';
+import { useMay } from '../data/use-may.ts';
 import { Boundary } from '../parts/boundary.tsx';
 import { type Keys, useKeys } from '../parts/keyboard.ts';
 import { KeySheet } from './key-sheet.tsx';
 import { NewJob } from './new-job.tsx';
 import { Palette } from './palette.tsx';
-import { PLACES } from './places.ts';
 import { Screens } from './screens.tsx';
 import { SideNav } from './side-nav.tsx';
 import { nextTheme } from './theme.ts';
 import { TopBar } from './top-bar.tsx';
+import { usePlaces } from './use-places.ts';
 
 type Opened = 'palette' | 'keys' | 'new-job' | null;
 
@@ -19,13 +20,17 @@ export function Shell({ onLogOut }: { onLogOut: () => void }) {
   const [opened, setOpened] = useState<Opened>(null);
   const [path, go] = useLocation();
   const stream = useLiveStream();
+  const may = useMay();
   const close = (): void => setOpened(null);
-  const jumps = Object.fromEntries(PLACES.map(({ key, path }) => [`g ${key}`, () => go(path)]));
+  const newJob = (): void => {
+    if (may('submit')) setOpened('new-job');
+  };
+  const jumps = Object.fromEntries(usePlaces().map(({ key, path }) => [`g ${key}`, () => go(path)]));
   const keys: Keys = {
     ...jumps,
     'ctrl k': () => setOpened('palette'),
     '?': () => setOpened('keys'),
-    n: () => setOpened('new-job'),
+    n: newJob,
     p: () => stream.setPaused(stream.state !== 'paused'),
     t: nextTheme,
     '/': () => focusSearch(() => setOpened('palette')),
@@ -36,14 +41,14 @@ export function Shell({ onLogOut }: { onLogOut: () => void }) {
       <a className="skip-link" href="#main">
         Skip to content
       </a>
-      <TopBar onSearch={() => setOpened('palette')} onNewJob={() => setOpened('new-job')} onLogOut={onLogOut} />
+      <TopBar onSearch={() => setOpened('palette')} onNewJob={newJob} onLogOut={onLogOut} />
       <SideNav onKeys={() => setOpened('keys')} />
       <main id="main" className="main" tabIndex={-1}>
         <Boundary name={path}>
-          <Screens onNewJob={() => setOpened('new-job')} />
+          <Screens onNewJob={newJob} />
         </Boundary>
       </main>
-      {opened === 'palette' && <Palette onClose={close} onNewJob={() => setOpened('new-job')} />}
+      {opened === 'palette' && <Palette onClose={close} onNewJob={newJob} />}
       {opened === 'keys' && <KeySheet onClose={close} />}
       {opened === 'new-job' && <NewJob onClose={close} />}
     </div>

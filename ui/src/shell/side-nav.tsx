@@ -1,17 +1,24 @@
+import { useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useLiveCounts } from '../data/live-context.tsx';
 import { API } from '../data/place.ts';
 import { compactText } from '../words/count.ts';
 import { STATE_ICONS } from '../words/state.ts';
 import { Icon } from './icon.tsx';
-import { PLACES } from './places.ts';
+import { usePlaces } from './use-places.ts';
 
 export function SideNav({ onKeys }: { onKeys: () => void }) {
   const [path] = useLocation();
+  const places = usePlaces();
+  const nav = useRef<HTMLElement>(null);
+  // On a phone the screens are one line that scrolls.
+  useEffect(() => {
+    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [path, places.length]);
   return (
-    <nav className="side-nav" aria-label="Screens">
+    <nav ref={nav} className="side-nav" aria-label="Screens">
       <ul>
-        {PLACES.map((place) => {
+        {places.map((place) => {
           const here = place.path === '/' ? path === '/' : path === place.path || path.startsWith(`${place.path}/`);
           return (
             <li key={place.path}>
@@ -25,6 +32,7 @@ export function SideNav({ onKeys }: { onKeys: () => void }) {
         })}
       </ul>
       <div className="side-foot">
+        <a href={`${API}/docs/`}>Documentation</a>
         <a href={`${API}/openapi.json`}>API document</a>
         <button type="button" className="plain" onClick={onKeys}>
           Keys <kbd>?</kbd>

@@ -1,9 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import { Link } from 'wouter';
 import { PAGE } from '../data/place.ts';
-import { logOut, readSession } from '../data/session.ts';
+import { logOut } from '../data/session.ts';
 import { useAction } from '../data/use-action.ts';
+import { useSession } from '../data/use-may.ts';
+import { May } from '../parts/may.tsx';
+import { visibleLine } from '../words/visible-text.ts';
 import { LiveChip } from './live-chip.tsx';
 import { currentTheme, nextTheme, onTheme } from './theme.ts';
 
@@ -15,7 +17,7 @@ export interface TopBarProps {
 
 export function TopBar({ onSearch, onNewJob, onLogOut }: TopBarProps) {
   const theme = useSyncExternalStore(onTheme, currentTheme);
-  const session = useQuery({ queryKey: ['session'], queryFn: readSession, staleTime: Number.POSITIVE_INFINITY });
+  const session = useSession();
   const leave = useAction({ run: () => logOut(), done: () => 'Logged out', after: onLogOut });
   return (
     <header className="top-bar">
@@ -37,14 +39,22 @@ export function TopBar({ onSearch, onNewJob, onLogOut }: TopBarProps) {
         >
           {theme === 'dark' ? '☀' : '☾'}
         </button>
-        {session.data?.token_needed && (
-          <button type="button" className="small" onClick={() => leave.run()} disabled={leave.running}>
+        {session?.token_needed && (
+          <button
+            type="button"
+            className="small"
+            title={`Logged in as ${visibleLine(session.name)}`}
+            onClick={() => leave.run()}
+            disabled={leave.running}
+          >
             Log out
           </button>
         )}
-        <button type="button" className="primary small new-job-button" onClick={onNewJob}>
-          <span aria-hidden="true">+</span> New job
-        </button>
+        <May scope="submit">
+          <button type="button" className="primary small new-job-button" onClick={onNewJob}>
+            <span aria-hidden="true">+</span> New job
+          </button>
+        </May>
       </div>
     </header>
   );

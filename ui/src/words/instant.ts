@@ -17,6 +17,7 @@ const EXACT = format({
   fractionalSecondDigits: 3,
   timeZoneName: 'short',
 });
+const SECOND = format({ hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 });
 const CLOCK = format({ hour: '2-digit', minute: '2-digit' });
 const DAY = format({ weekday: 'short', month: 'short', day: '2-digit', hour: '2-digit', minute: '2-digit' });
 const DATE = format({ month: 'short', day: 'numeric' });
@@ -25,6 +26,11 @@ const MONTH = format({ month: 'long', year: 'numeric' });
 
 export function exactInstant(at: number): string {
   return EXACT.format(at);
+}
+
+/** The time of day, to the millisecond. */
+export function secondText(at: number): string {
+  return SECOND.format(at);
 }
 
 export function clockText(at: number): string {

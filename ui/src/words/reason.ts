@@ -30,7 +30,7 @@ export function reasonText(job: Ended): string | null {
     case 'expired':
       return 'It did not start within its start_timeout.';
     case 'limit':
-      return 'A limit was full, and it was not to wait for it.';
+      return 'A limit was full, and the job does not wait for limits.';
     case null:
       return null;
   }

@@ -15,8 +15,12 @@ export const STATE_ICONS: Readonly<Record<string, string>> = {
   interrupted: '⏸',
   snoozed: '◷',
   returned: '↩',
+  stopped: '⏹',
   // States of workers.
   online: '●',
+  ok: '✓',
+  warning: '!',
+  bad: '✗',
   draining: '◐',
   offline: '○',
 };
@@ -36,7 +40,11 @@ export const STATE_TONES: Readonly<Record<string, string>> = {
   interrupted: 'amber',
   snoozed: 'cyan',
   returned: 'grey',
+  stopped: 'amber',
   online: 'green',
+  ok: 'green',
+  warning: 'amber',
+  bad: 'red',
   draining: 'amber',
   offline: 'grey',
 };

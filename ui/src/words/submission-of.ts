@@ -26,5 +26,8 @@ export function submissionOf(job: JobSpec): JobSubmissionInput {
     ...(job.requires.length > 0 && { requires: job.requires }),
     ...(Object.keys(job.resources).length > 0 && { resources: job.resources }),
     ...(job.fair_key !== null && { fair_key: job.fair_key }),
+    ...(job.limits.length > 0 && { limits: job.limits }),
+    ...(job.rates.length > 0 && { rates: job.rates }),
+    ...(job.on_limit !== 'queue' && { on_limit: job.on_limit }),
   };
 }

@@ -21,16 +21,17 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end }}
 
+{{- /* Takes the secret that holds the token of the pod. */ -}}
 {{- define "workron.volumes" -}}
 - name: tmp
   emptyDir: {}
 - name: token
   secret:
-    secretName: {{ .Values.tokenSecret.name }}
+    secretName: {{ .name }}
     # Workron refuses a token file that all users can read.
     defaultMode: 0440
     items:
-      - { key: {{ .Values.tokenSecret.key }}, path: token }
+      - { key: {{ .key }}, path: token }
 {{- end }}
 
 {{- define "workron.mounts" -}}

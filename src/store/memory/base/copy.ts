@@ -33,6 +33,7 @@ export function copySpec(spec: JobSpec): JobSpec {
     continueOnFailure: spec.continueOnFailure,
     notify: spec.notify.length === 0 ? [] : copyJson(spec.notify),
     tick: copyJson(spec.tick),
+    submittedBy: spec.submittedBy,
   };
 }
 

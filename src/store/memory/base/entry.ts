@@ -43,6 +43,8 @@ export interface Entry extends Readonly<Origin> {
   /** When its lease was renewed; `null` if the worker's heartbeats renew it with all others. */
   renewedAt: number | null;
   cancelRequestedAt: number | null;
+  /** It was asked to stop with its gang. */
+  gangStop: boolean;
   /** Its children are not cancelled with it. */
   keepChildren: boolean;
   /** Kept while the job runs, so that a claim that is returned before the start changes nothing. */
@@ -56,7 +58,7 @@ export interface Entry extends Readonly<Origin> {
   /** The last complete one. */
   checkpoint: StoredCheckpoint | null;
   /** The pieces of checkpoints by upload. */
-  uploads: Map<number, LogPiece[]>;
+  uploads: Map<number, Pick<LogPiece, 'offset' | 'data'>[]>;
   /** The key it was submitted with, held or not. */
   uniqueKey: string | null;
   /** The job that held the key before and whose end it waits for. */
@@ -97,6 +99,7 @@ export function toJob(entry: Entry, lastHeartbeatAt: number | null): Job {
     workerId: entry.workerId,
     lastHeartbeatAt,
     cancelRequestedAt: entry.cancelRequestedAt,
+    gangStop: entry.gangStop,
     expiresAt: entry.status === 'running' ? null : entry.expiresAt,
     exitCode,
     signal,

@@ -1,6 +1,6 @@
 /** The methods of this store as functions of its tables. A leader's writes are made only in its term. */
 
-import { addAudit, audit, pruneAudit } from '../cluster/audit.ts';
+import { addAudit, audit, auditOf, endAudit, pruneAudit } from '../cluster/audit.ts';
 import { beatInstance, forgetInstances, instances, leaveInstance } from '../cluster/instances.ts';
 import { duties, lead, resign } from '../cluster/leadership.ts';
 import { deliver, notices, notifications, postponeNotice } from '../cluster/notices.ts';
@@ -43,13 +43,14 @@ import { insertWorkflow, skippedSteps, steps, workflow, workflows } from '../gra
 import { applyChanges } from '../jobs/apply-changes.ts';
 import { checkpoint, readCheckpoint, writeCheckpoint } from '../jobs/checkpoint.ts';
 import { claim } from '../jobs/claim.ts';
+import { deleteJobs, deleteWorkflow } from '../jobs/delete.ts';
 import { findExpired, findLost, promote } from '../jobs/duties.ts';
 import { edit } from '../jobs/edit.ts';
-import { dropPlaces, placeGangs, places } from '../jobs/gangs.ts';
+import { dropPlaces, gangs, placeGangs, places, stopGang } from '../jobs/gangs.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
-import { closeRate, findSkippable, limits, meterUse, rates, setLimit } from '../jobs/meters.ts';
+import { closeRate, countAheadAt, findSkippable, limits, meterUse, rates, setLimit } from '../jobs/meters.ts';
 import { outlook } from '../jobs/outlook.ts';
 import { appendLogs, readLog, report } from '../jobs/output.ts';
 import { settle, start } from '../jobs/settle.ts';
@@ -69,6 +70,8 @@ export const writes = {
   settle,
   applyChanges,
   edit,
+  deleteJobs,
+  deleteWorkflow,
 
   promote,
   cascade,
@@ -77,6 +80,7 @@ export const writes = {
   retireWorkers,
   prune,
   placeGangs,
+  stopGang,
   dropPlaces,
 
   insertWorkflow,
@@ -115,6 +119,7 @@ export const writes = {
   revokeToken,
   touchTokens,
   addAudit,
+  endAudit,
   pruneAudit,
   pruneTokens,
   createSession,
@@ -149,6 +154,7 @@ export const reads = {
   countAhead,
   outlook,
   places,
+  gangs,
   workflow,
   workflows,
   skippedSteps,
@@ -172,12 +178,14 @@ export const reads = {
   limits,
   rates,
   meterUse,
+  countAheadAt,
   findSkippable,
   queues,
   workers,
   worker,
   tokens,
   audit,
+  auditOf,
   validTokens,
   stats,
   operation,

@@ -5,7 +5,7 @@ import type { StoredReservation } from '../../../core/capacity.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Definition } from '../../../core/dag/definition.ts';
 import type { Duty } from '../../../core/duty.ts';
-import type { Place } from '../../../core/gang.ts';
+import type { GangRow, Place } from '../../../core/gang.ts';
 import type { InstanceRow } from '../../../core/instance.ts';
 import { isTerminal, type Job } from '../../../core/job.ts';
 import { isLeaseOver } from '../../../core/lease.ts';
@@ -56,6 +56,7 @@ export interface Tables {
   readonly secrets: Map<string, StoredSecret>;
   /** By job. */
   readonly places: Map<number, Place>;
+  readonly gangs: Map<string, GangRow>;
   readonly queues: Map<string, QueueRow>;
   /** Limits and rates by name. */
   readonly meters: Map<string, MeterRow>;
@@ -136,6 +137,7 @@ export function createTables(clock: Clock): Tables {
     definitions: new Map(),
     secrets: new Map(),
     places: new Map(),
+    gangs: new Map(),
     queues: new Map(),
     meters: new Map(),
     uniqueKeys: new Map(),

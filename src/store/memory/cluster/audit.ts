@@ -1,9 +1,15 @@
 import type { AuditEntry, AuditFilter, NewAuditEntry } from '../../../core/audit.ts';
 import type { Tables } from '../base/tables.ts';
 
-export function addAudit(tables: Tables, entry: NewAuditEntry): void {
+export function addAudit(tables: Tables, entry: NewAuditEntry): number {
   const id = (tables.lastId.audit += 1);
   tables.audit.set(id, { id, at: tables.clock.now(), ...entry });
+  return id;
+}
+
+export function endAudit(tables: Tables, id: number, status: number): void {
+  const entry = tables.audit.get(id);
+  if (entry !== undefined) tables.audit.set(id, { ...entry, status: entry.status ?? status });
 }
 
 export function audit(
@@ -16,6 +22,14 @@ export function audit(
     .filter((entry) => path === undefined || entry.path.includes(path))
     .filter(({ at }) => (from === undefined || at >= from) && (to === undefined || at < to))
     .filter(({ id }) => before === null || id < before)
+    .sort((a, b) => b.id - a.id)
+    .slice(0, limit)
+    .map((entry) => ({ ...entry }));
+}
+
+export function auditOf(tables: Tables, paths: readonly string[], limit: number): AuditEntry[] {
+  const found = [...tables.audit.values()].filter(({ path }) => paths.includes(path));
+  return found
     .sort((a, b) => b.id - a.id)
     .slice(0, limit)
     .map((entry) => ({ ...entry }));

@@ -33,13 +33,13 @@ export function addTickNotice(tables: Tables, schedule: string, { dueAt, ...noti
 
 export function noteEnd(tables: Tables, { id, groupId, spec }: Entry, status: TerminalStatus): void {
   if (groupId !== null || !isWatched(spec.notify, status)) return;
-  addNotice(tables, { kind: 'ended', jobId: id, status: status as 'done' | 'failed' });
+  addNotice(tables, { kind: 'ended', jobId: id, status: status as Notice['status'] });
 }
 
 export function noteWorkflowEnd(tables: Tables, row: WorkflowRow): void {
   const { status } = toWorkflow(row);
   if (!isWatched(row.notify, status)) return;
-  addNotice(tables, { kind: 'ended', workflowId: row.id, status: status as 'done' | 'failed' });
+  addNotice(tables, { kind: 'ended', workflowId: row.id, status: status as Notice['status'] });
 }
 
 export function notices(tables: Tables, limit: number): Notice[] {

@@ -5,7 +5,7 @@ import { IDEMPOTENCY_MS } from '../../job-store.ts';
 import type { Entry } from '../base/entry.ts';
 import type { Tables } from '../base/tables.ts';
 import { cutOff } from '../graph/edges.ts';
-import { toWorkflow } from '../graph/workflow-row.ts';
+import { toWorkflow, type WorkflowRow } from '../graph/workflow-row.ts';
 import { isUnused } from '../jobs/meters.ts';
 import { dropKey, isOver } from '../jobs/unique.ts';
 import type { TickRow } from '../schedules/rows.ts';
@@ -16,6 +16,8 @@ export function prune(tables: Tables, retention: Retention, limit: number): numb
   forget(tables.idempotency, (answer) => answer.createdAt + IDEMPOTENCY_MS <= now);
   forget(tables.stats, (row) => row.minute < now - retention.statsMs);
   forget(tables.meters, (row, name) => isUnused(tables, name, row));
+  const placed = new Set([...tables.places.values()].map(({ gangId }) => gangId));
+  forget(tables.gangs, ({ jobId }, id) => !tables.jobs.has(jobId) && !placed.has(id));
   forget(tables.alarms, (raisedAt) => raisedAt < now - retention.otherMs);
   let count = pruneEnded(tables, tables.done, now - retention.doneMs, limit);
   count += pruneEnded(tables, tables.undone, now - retention.otherMs, limit - count);
@@ -47,17 +49,22 @@ function pruneWorkflows(tables: Tables, { doneMs, otherMs }: Retention, limit: n
     if (count >= limit) break;
     if (row.endedAt === null || row.endedAt >= now - (toWorkflow(row).status === 'done' ? doneMs : otherMs)) continue;
     if ([...row.jobs].some((entry) => isNeeded(tables, entry))) continue;
-    if (row.line !== null) keepOutcome(tables, { workflowId: row.id }, toWorkflow(row).status);
-    for (const entry of row.jobs) remove(tables, entry);
-    tables.workflows.delete(row.id);
-    forget(tables.notifications, ({ workflowId }) => workflowId === row.id);
+    removeWorkflow(tables, row);
     count += row.jobs.size;
   }
   return count;
 }
 
+/** Deletes an ended workflow with its jobs. */
+export function removeWorkflow(tables: Tables, row: WorkflowRow): void {
+  if (row.line !== null) keepOutcome(tables, { workflowId: row.id }, toWorkflow(row).status);
+  for (const entry of row.jobs) remove(tables, entry);
+  tables.workflows.delete(row.id);
+  forget(tables.notifications, ({ workflowId }) => workflowId === row.id);
+}
+
 /** True if an unfinished job depends on it. */
-function isNeeded(tables: Tables, { children }: Entry): boolean {
+export function isNeeded(tables: Tables, { children }: Entry): boolean {
   return children.keys().some((id) => !isTerminal((tables.jobs.get(id) as Entry).status));
 }
 
@@ -73,7 +80,8 @@ function keepOutcome(
   if (row !== undefined) row.outcome = outcome;
 }
 
-function remove(tables: Tables, entry: Entry): void {
+/** Deletes an ended job that is not among `done` and `undone` any more. */
+export function remove(tables: Tables, entry: Entry): void {
   if (entry.spec.tick !== null && entry.workflowId === null) keepOutcome(tables, { jobId: entry.id }, entry.status);
   cutOff(tables, entry);
   tables.cascade.delete(entry);

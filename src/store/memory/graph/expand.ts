@@ -1,6 +1,7 @@
 /** Inserts the items of groups. */
 
 import { itemsToInsert, resolveItems } from '../../../core/dag/group.ts';
+import { itemSpec } from '../../../core/gang.ts';
 import { copyJson, copySpec } from '../base/copy.ts';
 import type { Entry } from '../base/entry.ts';
 import type { Tables } from '../base/tables.ts';
@@ -56,7 +57,7 @@ function insertItem(tables: Tables, entry: GroupEntry, items: readonly unknown[]
   const { group } = entry;
   const index = group.itemIds.length;
   const item: Entry = addEntry(tables, {
-    spec: copySpec(entry.spec),
+    spec: itemSpec(copySpec(entry.spec), { groupId: entry.id, index }),
     dueAt: Math.max(entry.dueAt, tables.clock.now()),
     origin: { workflowId: entry.workflowId, stepKey: entry.stepKey, groupId: entry.id, groupIndex: index },
     item: items[index],

@@ -16,6 +16,7 @@ export interface WorkflowRow {
   readonly createdAt: number;
   readonly rerunOf: number | null;
   readonly definition: DefinitionVersion | null;
+  readonly submittedBy: string | null;
   /** The line of the schedule that it runs for. */
   readonly line: number | null;
   readonly total: number;

@@ -47,6 +47,7 @@ export function addWorkflow(tables: Tables, wanted: NewWorkflow, place?: RunPlac
     createdAt: tables.clock.now(),
     rerunOf: wanted.rerunOf,
     definition: wanted.definition === undefined ? null : { ...wanted.definition },
+    submittedBy: wanted.submittedBy ?? null,
     line: place?.line ?? null,
     total: wanted.steps.length,
     startedAt: null,

@@ -1,12 +1,14 @@
+import type { Fence } from '../../../core/fence.ts';
 import type { Job } from '../../../core/job.ts';
-import type { Change, Fence } from '../../../core/transition.ts';
+import type { Change } from '../../../core/transition.ts';
 import { keyHeldByOther } from '../../refusals.ts';
+import { copyJson } from '../base/copy.ts';
 import type { Entry } from '../base/entry.ts';
 import { jobOf, type Tables } from '../base/tables.ts';
 import { named } from '../graph/cascade.ts';
 import { propagateFrom } from '../graph/propagate.ts';
 import { reopen } from '../graph/reopen.ts';
-import { end, requeue } from './finish.ts';
+import { end, hold, requeue } from './finish.ts';
 import { holderOf } from './unique.ts';
 
 export function applyChanges(tables: Tables, changes: readonly Change[]): (Job | undefined)[] {
@@ -32,7 +34,8 @@ function matching(tables: Tables, fence: Fence): Entry | undefined {
   const entry = tables.jobs.get(fence.jobId);
   if (entry === undefined || entry.status !== fence.status || entry.attempt !== fence.attempt) return undefined;
   if (entry.status === 'running' && entry.workerId !== fence.workerId) return undefined;
-  if ((entry.cancelRequestedAt !== null) !== fence.cancelRequested) return undefined;
+  if ((entry.cancelRequestedAt !== null) !== fence.cancelRequested || entry.gangStop !== fence.gangStop)
+    return undefined;
   const { failures, interruptions, snoozes, losses } = entry.counters;
   const { counters } = fence;
   if (failures !== counters.failures || interruptions !== counters.interruptions) return undefined;
@@ -49,16 +52,20 @@ function apply(tables: Tables, entry: Entry, decided: Change): void {
   switch (decided.kind) {
     case 'flag':
       entry.cancelRequestedAt = now;
+      entry.gangStop = decided.gangStop ?? false;
       entry.keepChildren = decided.keepChildren ?? false;
       if (entry.workerId !== null) tables.changes.changedWorker(entry.workerId);
       tables.changes.changedJob(entry.id);
       return;
+    case 'hold':
+      return hold(tables, entry, decided.success);
     case 'requeue':
       entry.counters = { ...decided.counters };
       return requeue(tables, entry, decided.delayMs, decided.record);
     case 'end':
       entry.counters = { ...decided.counters };
       entry.keepChildren ||= decided.keepChildren ?? false;
+      if (decided.result !== undefined) entry.result = copyJson(decided.result);
       return end(tables, entry, decided);
     case 'reopen':
       return reopen(tables, entry, decided.counters);

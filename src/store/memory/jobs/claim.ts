@@ -2,7 +2,7 @@ import { latestEnd, RESERVATION_MS, Room, type StoredReservation, type Surroundi
 import { WorkronError } from '../../../core/error.ts';
 import type { ClaimedJob, ParentEnd } from '../../../core/job.ts';
 import { type Lane, laneKey, serves } from '../../../core/lane.ts';
-import { fullMeter, metersOf } from '../../../core/meter.ts';
+import { fullMeter, MAX_PARKED, metersOf } from '../../../core/meter.ts';
 import type { Choice } from '../../../core/outlook.ts';
 import { laneMayPrefetch, mayPrefetch } from '../../../core/prefetch.ts';
 import type { ClaimRequest } from '../../job-store.ts';
@@ -30,10 +30,15 @@ export function claim(tables: Tables, request: ClaimRequest): ClaimedJob[] {
     claimed.push({ ...hand(tables, entry, { request, parentEnds }), gangContext: { hosts } });
   }
   const parkings = request.prefetch ? [] : tables.live.parkings.open(tables.clock.now());
+  let parked = 0;
   const { room } = choose(tables, request, {
     held,
     lines: [...tables.live.lanes(), ...parkings],
-    park: (entry, lanes) => parkIfFull(tables, entry, lanes),
+    park: ({ entry, lanes }) => {
+      const isParked = parkIfFull(tables, entry, lanes);
+      if (isParked && (parked += 1) === MAX_PARKED) leaveMetered(tables, lanes);
+      return isParked;
+    },
     take: (entry) => void claimed.push(hand(tables, entry, { request, parentEnds })),
   });
   const stored = room.toStore();
@@ -44,12 +49,12 @@ export function claim(tables: Tables, request: ClaimRequest): ClaimedJob[] {
   return claimed;
 }
 
-interface Candidates {
+export interface Candidates {
   /** What the worker holds for members of gangs. */
   held: readonly { lane: Lane }[];
   lines: Iterable<LaneLine>;
-  /** True if a meter lets the job not start; it is then off its line. Without it, meters are left aside. */
-  park?: (entry: Entry, lanes: Set<LaneLine>) => boolean;
+  /** True if a meter lets the job not start; it is then off its line. */
+  park: (candidate: { entry: Entry; line: LaneLine['line']; lanes: Set<LaneLine> }) => boolean;
   /** Must take the job off its line. */
   take: (entry: Entry, best: LaneLine) => void;
 }
@@ -70,12 +75,12 @@ export function choose(tables: Tables, request: ClaimRequest, { held, lines, par
     const entry = line.peek() as Entry;
     const verdict = room.judge(entry.id, lane);
     const mayReserve = verdict === 'short' && !request.prefetch && room.mayReserve(lane);
-    if (lane.metered && !request.prefetch && (verdict === 'start' || mayReserve) && park?.(entry, lanes)) {
+    if (lane.metered && !request.prefetch && (verdict === 'start' || mayReserve) && park({ entry, line, lanes })) {
       if (line.size === 0) lanes.delete(best);
       continue;
     }
     if (verdict !== 'start') {
-      if (mayReserve) room.reserve(entry.id, lane, surroundingsOf(tables, request.workerId));
+      if (mayReserve) room.reserve(entry.id, lane, surroundingsOf(tables, request.workerId, jobIds));
       closed.set(lane, verdict);
       close(lanes, best);
       continue;
@@ -107,6 +112,12 @@ function parkIfFull(tables: Tables, entry: Entry, lanes: Set<LaneLine>): boolean
   if (entry.parkedIn !== place) change(tables, entry, { parkedIn: place });
   if (full.opensAt !== null) tables.changes.willBeDue(full.opensAt);
   return true;
+}
+
+/** Takes no more jobs with meters. Waiting claims look again. */
+function leaveMetered(tables: Tables, lanes: Set<LaneLine>): void {
+  for (const each of lanes) if (each.lane.metered) lanes.delete(each);
+  tables.changes.madeWork();
 }
 
 /** Returns the lane with the most urgent job. Deletes lanes whose queue is paused or full. */
@@ -149,13 +160,15 @@ export class Places {
   }
 }
 
-function surroundingsOf(tables: Tables, workerId: number): Surroundings {
+/** `taken`: the jobs that this claim takes, which the room counts itself. */
+function surroundingsOf(tables: Tables, workerId: number, taken: readonly number[]): Surroundings {
   const now = tables.clock.now();
   return {
     now,
     total: tables.workers.get(workerId)?.profile.resources ?? {},
     uses: tables.live
       .heldBy(workerId)
+      .filter(({ id }) => !taken.includes(id))
       .map(({ spec, startedAt }) => ({ resources: spec.resources, endsAt: latestEnd(spec, startedAt ?? now) })),
     timesOf: (jobId) => (tables.jobs.get(jobId) as Entry).spec,
     reservations: validReservations(tables),

@@ -1,7 +1,9 @@
 /** The two ways in which an attempt ends: the job waits again, or has ended, too. */
 
+import type { AttemptEnd } from '../../../core/attempt-end.ts';
+import type { MemberSuccess } from '../../../core/gang.ts';
 import type { Reason, TerminalStatus } from '../../../core/job.ts';
-import type { AttemptEnd } from '../../../core/transition.ts';
+import { copyJson } from '../base/copy.ts';
 import type { Entry } from '../base/entry.ts';
 import { change, type Tables } from '../base/tables.ts';
 import { noteEnd } from '../cluster/notices.ts';
@@ -20,6 +22,8 @@ export function requeue(tables: Tables, entry: Entry, delayMs: number, record: A
     dueAt,
     claimSeq: null,
     renewedAt: null,
+    cancelRequestedAt: null,
+    gangStop: false,
     expiresAt: record.outcome === 'returned' ? entry.expiresAt : null,
   });
   noteMeters(tables, entry, { returned: record.outcome === 'returned' });
@@ -28,6 +32,16 @@ export function requeue(tables: Tables, entry: Entry, delayMs: number, record: A
     tables.newcomers.add(entry);
     tables.changes.madeWork();
   }
+  tables.changes.changedJob(entry.id);
+}
+
+/** The member of a gang waits for the others to succeed. */
+export function hold(tables: Tables, entry: Entry, { exitCode, result, usage }: MemberSuccess): void {
+  change(tables, entry, { status: 'blocked', claimSeq: null, renewedAt: null });
+  const place = tables.places.get(entry.id);
+  if (place !== undefined)
+    place.success = { exitCode, result: copyJson(result ?? null), ...(usage === undefined ? {} : { usage }) };
+  tables.changes.madeWork();
   tables.changes.changedJob(entry.id);
 }
 
@@ -81,5 +95,6 @@ function note(entry: Entry, record: AttemptEnd, now: number): void {
     signal: record.signal,
     error: record.error,
     thrown: record.thrown ?? null,
+    usage: record.usage ?? null,
   });
 }

@@ -1,8 +1,11 @@
 import {
+  type DroppedPlaces,
   fittingPlaces,
   type Gang,
+  type GangRow,
   isReady,
   mayHold,
+  nextTerm,
   type Place,
   placeGangs as placeIn,
   waitingGangs,
@@ -36,6 +39,10 @@ export function placeGangs(tables: Tables): number {
     },
   );
   for (const place of placed) tables.places.set(place.jobId, place);
+  for (const gang of gangs) {
+    if (!placed.some(({ gangId }) => gangId === gang.gang.id)) continue;
+    tables.gangs.set(gang.gang.id, nextTerm(gang, tables.gangs.get(gang.gang.id)));
+  }
   if (placed.length > 0) tables.changes.madeWork();
   return placed.length;
 }
@@ -46,9 +53,30 @@ export function places(tables: Tables): Place[] {
     .sort((a, b) => (a.gangId === b.gangId ? a.rank - b.rank : a.gangId < b.gangId ? -1 : 1));
 }
 
-export function dropPlaces(tables: Tables, gangIds: readonly string[]): void {
-  for (const { jobId, gangId } of tables.places.values()) if (gangIds.includes(gangId)) tables.places.delete(jobId);
+export function gangs(tables: Tables, ids: readonly string[]): GangRow[] {
+  const rows = [...new Set(ids)].sort().map((id) => tables.gangs.get(id));
+  return rows.flatMap((row) => (row === undefined ? [] : [{ ...row }]));
+}
+
+export function stopGang(tables: Tables, id: string, { term, failed }: { term: number; failed: boolean }): boolean {
+  const row = tables.gangs.get(id);
+  if (row === undefined || row.term !== term || row.stopping) return false;
+  Object.assign(row, { stopping: true, stops: row.stops + 1, failures: row.failures + (failed ? 1 : 0) });
+  for (const place of placesOf(tables, id)) place.started = true;
+  return true;
+}
+
+export function dropPlaces(tables: Tables, dropped: readonly DroppedPlaces[]): void {
+  for (const { gangId, term, unlessStarted } of dropped) {
+    const own = placesOf(tables, gangId);
+    if (tables.gangs.get(gangId)?.term !== term || (unlessStarted && own.some(({ started }) => started))) continue;
+    for (const { jobId } of own) tables.places.delete(jobId);
+  }
   tables.changes.madeWork();
+}
+
+function placesOf(tables: Tables, id: string): Place[] {
+  return [...tables.places.values()].filter(({ gangId }) => gangId === id);
 }
 
 /** The places that a worker holds for members that wait, by job. */
@@ -73,7 +101,7 @@ export function startPlaced(tables: Tables, request: ClaimRequest, held: readonl
     tables.changes.madeWork();
   }
   const starting = fitting.filter(({ gangId, jobId }) => {
-    const all = [...tables.places.values()].filter((place) => place.gangId === gangId);
+    const all = placesOf(tables, gangId);
     const { spec } = tables.jobs.get(jobId) as Entry;
     const left = new Places(tables).left(spec.queue);
     return isReady(all, { left, waits: (member) => waits(tables, member) });
@@ -99,7 +127,10 @@ function waitingMembers(tables: Tables) {
   return lines.flatMap(({ lane, line }) =>
     [...line.values()]
       .filter(({ id }) => !tables.places.has(id))
-      .map((entry) => ({ id: entry.id, lane, gang: entry.spec.gang as Gang, ...orderOf(entry) })),
+      .map((entry) => {
+        const { failures } = entry.counters;
+        return { id: entry.id, lane, failures, gang: entry.spec.gang as Gang, ...orderOf(entry) };
+      }),
   );
 }
 

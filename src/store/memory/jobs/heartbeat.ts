@@ -1,5 +1,5 @@
+import type { AttemptEnd } from '../../../core/attempt-end.ts';
 import { type Heartbeat, type HeartbeatAnswer, type LeaseRef, listedIn } from '../../../core/lease.ts';
-import type { AttemptEnd } from '../../../core/transition.ts';
 import type { Entry } from '../base/entry.ts';
 import { isSilent, type Tables } from '../base/tables.ts';
 import { named } from '../graph/cascade.ts';
@@ -40,7 +40,7 @@ export function heartbeat(tables: Tables, { workerId, leases, seenClaim }: Heart
 /** Returns a job that the worker never received to its queue. */
 function giveBack(tables: Tables, entry: Entry): void {
   const record: AttemptEnd = { outcome: 'returned', exitCode: null, signal: null, error: null };
-  if (entry.cancelRequestedAt === null) requeue(tables, entry, 0, record);
+  if (entry.cancelRequestedAt === null || entry.gangStop) requeue(tables, entry, 0, record);
   else {
     const stopped: AttemptEnd = { ...record, outcome: 'cancelled' };
     end(tables, entry, { status: 'cancelled', reason: 'cancelled', record: stopped, error: null });

@@ -1,9 +1,9 @@
 import { judgeEdges, judgeModeOf } from '../../../core/dag/judge.ts';
 import { isTerminal, isWaiting, type NewJob } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
-import { dueOfReplaced, following, followsRunning, replacesWaiting } from '../../../core/unique.ts';
+import { dueOfReplaced, following, followsRunning, isForeign, replacesWaiting } from '../../../core/unique.ts';
 import type { Inserted, JobInsertOptions } from '../../job-store.ts';
-import { keyHeld, tooYoungParent, unknownParents } from '../../refusals.ts';
+import { keyHeld, keyHeldElsewhere, tooYoungParent, unknownParents } from '../../refusals.ts';
 import { copySpec } from '../base/copy.ts';
 import type { Entry } from '../base/entry.ts';
 import { change, type IdempotentAnswer, jobOf, type Tables } from '../base/tables.ts';
@@ -58,6 +58,10 @@ function refuseConflicts(tables: Tables, jobs: readonly NewJob[], now: number): 
       throw keyHeld(unique.key, holder?.jobId);
     }
     keys.add(unique.key);
+    const queue = holder === undefined ? undefined : tables.jobs.get(holder.jobId)?.spec.queue;
+    if (holder !== undefined && queue !== undefined && isForeign(unique, queue)) {
+      throw keyHeldElsewhere(unique.key, holder.jobId, queue);
+    }
     const replaced = replacesWaiting(unique) && holder !== undefined ? tables.jobs.get(holder.jobId) : undefined;
     if (replaced === undefined || !isWaiting(replaced.status)) continue;
     const young = dependsOn.find(({ jobId }) => jobId >= replaced.id);

@@ -14,6 +14,7 @@ import {
 } from '../../../core/meter.ts';
 import type { LimitState, RateState } from '../../../core/meter-state.ts';
 import type { Entry } from '../base/entry.ts';
+import { isAhead } from '../base/live.ts';
 import { jobOf, type Tables } from '../base/tables.ts';
 
 export interface MeterRow {
@@ -107,6 +108,14 @@ export function closeRate(tables: Tables, key: string, ms: number): RateState {
 
 export function meterUse(tables: Tables, names: readonly string[]): MeterUse[] {
   return names.map((name) => useOf(tables, name));
+}
+
+export function countAheadAt(tables: Tables, meter: string, jobId: number, atMost: number): number {
+  const entry = tables.jobs.get(jobId);
+  if (entry?.status !== 'pending') return 0;
+  const lines = [...tables.live.parkings.all()].filter((parking) => parking.meter === meter && !parking.skips);
+  const ahead = lines.flatMap(({ line }) => [...line.values()]).filter((other) => isAhead(other, entry));
+  return Math.min(ahead.length, atMost);
 }
 
 export function findSkippable(tables: Tables, limit: number): Job[] {

@@ -34,6 +34,7 @@ export function addEntry(tables: Tables, { spec, dueAt, uniqueKey, origin, group
     claimSeq: null,
     renewedAt: null,
     cancelRequestedAt: null,
+    gangStop: false,
     keepChildren: false,
     expiresAt: null,
     doneAt: null,

@@ -1,31 +1,53 @@
-import { laneFromKey } from '../../../core/lane.ts';
+import { laneFromKey, laneKey } from '../../../core/lane.ts';
+import { fullMeter, type MeterUse, metersOf, withStart } from '../../../core/meter.ts';
 import { claimLimitOf, couldRun, type Outlook, offerOf, outlookOf } from '../../../core/outlook.ts';
+import type { WorkerRow } from '../../../core/worker.ts';
 import { Heap } from '../../heap.ts';
 import type { Entry } from '../base/entry.ts';
-import { isAhead } from '../base/live.ts';
+import { isAhead, type LaneLine } from '../base/live.ts';
 import { mayClaim, type Tables } from '../base/tables.ts';
 import { workers } from '../cluster/workers.ts';
-import { choose } from './claim.ts';
+import { type Candidates, choose } from './claim.ts';
 import { heldPlaces } from './gangs.ts';
+import { useOf } from './meters.ts';
 
 /** Runs the claim of each worker on copies of the lines. */
 export function outlook(tables: Tables, jobId: number): Outlook[] {
   const entry = tables.jobs.get(jobId);
   if (entry?.status !== 'pending') return [];
-  const own = tables.live.lane(entry.lane)?.lane ?? laneFromKey(entry.lane);
+  const own = laneFromKey(entry.lane);
   const able = workers(tables).filter(
     (worker) => couldRun(worker, own) && mayClaim(tables, tables.workers.get(worker.id)),
   );
   return able.map((worker) => {
     const request = { workerId: worker.id, limit: claimLimitOf(worker), offer: offerOf(worker), claimSeq: null };
-    const lines = [...tables.live.lanes()].map(({ lane, line }) => ({ lane, line: copyOf(line) }));
-    const choice = choose(tables, request, {
-      held: heldPlaces(tables, worker.id),
-      lines,
-      take: (taken, { line }) => void line.delete(taken),
-    });
+    const lines = linesOf(tables).map(({ lane, line }) => ({
+      lane: laneKey(lane) === entry.lane ? own : lane,
+      line: copyOf(line),
+    }));
+    const choice = choose(tables, request, { lines, ...withoutWriting(tables, worker) });
     return outlookOf(worker, { id: jobId, lane: own }, choice);
   });
+}
+
+/** All lines that a claim may look at. Closed parkings too: what their keys allow is asked again. */
+function linesOf({ live }: Tables): LaneLine[] {
+  return [...live.lanes(), ...[...live.parkings.all()].filter(({ skips }) => !skips)];
+}
+
+/** Counts what the claim would start. */
+function withoutWriting(tables: Tables, { id }: WorkerRow): Omit<Candidates, 'lines'> {
+  const now = tables.clock.now();
+  const uses = new Map<string, MeterUse>();
+  const useNow = (name: string) => uses.get(name) ?? useOf(tables, name);
+  return {
+    held: heldPlaces(tables, id),
+    park: ({ entry, line }) => fullMeter(metersOf(entry.spec), useNow, now) !== undefined && line.delete(entry),
+    take: (entry, { line }) => {
+      line.delete(entry);
+      for (const meter of metersOf(entry.spec)) uses.set(meter.name, withStart(useNow(meter.name), meter, now));
+    },
+  };
 }
 
 function copyOf(line: Heap<Entry>): Heap<Entry> {

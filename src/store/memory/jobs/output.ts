@@ -14,7 +14,7 @@ function appendLog(tables: Tables, { jobId, attempt, workerId, offset, data }: L
   const pieces = entry.logs.get(attempt) ?? [];
   const place = pieces.findLastIndex((piece) => piece.offset <= offset);
   if (data.length > 0 && pieces[place]?.offset !== offset) {
-    pieces.splice(place + 1, 0, { offset, data: data.slice() });
+    pieces.splice(place + 1, 0, { offset, data: data.slice(), receivedAt: tables.clock.now() });
     entry.logs.set(attempt, cutMiddle(pieces));
   }
   return true;
@@ -36,7 +36,7 @@ export function readLog(
   for (const piece of tables.jobs.get(jobId)?.logs.get(attempt) ?? []) {
     if (endOf(piece) <= from) continue;
     if (found.length > 0 && bytes + piece.data.length > maxBytes) break;
-    found.push({ offset: piece.offset, data: piece.data.slice() });
+    found.push({ ...piece, data: piece.data.slice() });
     bytes += piece.data.length;
   }
   return found;

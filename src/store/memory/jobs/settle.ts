@@ -1,3 +1,4 @@
+import { needsAll } from '../../../core/gang.ts';
 import type { Settled, Start, Success } from '../../../core/lease.ts';
 import { copyJson } from '../base/copy.ts';
 import type { Entry } from '../base/entry.ts';
@@ -18,11 +19,13 @@ function settleOne(tables: Tables, success: Success): Settled {
     return { result: 'lease_lost' };
   }
   if (entry.status === 'done') return accepted(entry, false);
-  if (entry.status !== 'running') return { result: 'lease_lost' };
+  // The success of a member is decided on with its gang.
+  if (entry.status !== 'running' || needsAll(entry.spec)) return { result: 'lease_lost' };
 
   entry.startedAt ??= startOf(tables, success.startedAt);
   entry.result = copyJson(success.result ?? null);
-  const record = { outcome: 'done', exitCode: success.exitCode, signal: null, error: null } as const;
+  const { exitCode, usage = null } = success;
+  const record = { outcome: 'done', exitCode, signal: null, error: null, usage } as const;
   end(tables, entry, { status: 'done', reason: null, record, error: null });
   return accepted(entry, true);
 }

@@ -6,7 +6,7 @@
 import pg from 'pg';
 import { isWorkronError } from '../../../core/error.ts';
 import type { Log } from '../../../ops/log.ts';
-import { codeOf, DEADLOCK, toStoreError } from './postgres-error.ts';
+import { codeOf, DEADLOCK, READ_ONLY, toStoreError } from './postgres-error.ts';
 import { types } from './values.ts';
 
 /** A statement that each connection prepares once, under its name. */
@@ -196,8 +196,11 @@ async function withClient<T>(
     client.release();
     return answer;
   } catch (error) {
-    // An error from PostgreSQL leaves the connection usable; after any other error its state is unknown.
-    client.release(!(error instanceof pg.DatabaseError) || codeOf(error).startsWith('57P'));
+    // An error from PostgreSQL leaves the connection usable; after any other error its state is unknown. One to a standby would
+    // stay there after the address leads elsewhere.
+    const isUsable =
+      error instanceof pg.DatabaseError && !codeOf(error).startsWith('57P') && codeOf(error) !== READ_ONLY;
+    client.release(!isUsable);
     throw error;
   }
 }

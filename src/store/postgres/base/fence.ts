@@ -1,4 +1,5 @@
-import type { Change, Fence } from '../../../core/transition.ts';
+import type { Fence } from '../../../core/fence.ts';
+import type { Change } from '../../../core/transition.ts';
 
 export interface PlacedChange {
   change: Change;
@@ -14,6 +15,7 @@ export function fenceRow(fence: Fence) {
     attempt: fence.attempt,
     worker_id: fence.workerId,
     cancel_requested: fence.cancelRequested,
+    gang_stop: fence.gangStop,
     ...fence.counters,
   };
 }

@@ -2,7 +2,7 @@
 
 import type { LeadRequest } from '../../cluster-store.ts';
 import type { Hint, SideEffects } from '../../hint.ts';
-import { addAudit, audit, pruneAudit } from '../cluster/audit.ts';
+import { addAudit, audit, auditOf, endAudit, pruneAudit } from '../cluster/audit.ts';
 import { beatInstance, forgetInstances, instances, leaveInstance } from '../cluster/instances.ts';
 import { deliver, notices, notifications, postponeNotice } from '../cluster/notices.ts';
 import { advanceOperation, createOperation, openOperations, operation } from '../cluster/operations.ts';
@@ -46,13 +46,14 @@ import { skippedSteps, steps, workflow, workflows } from '../graph/workflows.ts'
 import { applyChanges } from '../jobs/apply-changes.ts';
 import { checkpoint, readCheckpoint, writeCheckpoint } from '../jobs/checkpoint.ts';
 import { claim } from '../jobs/claim.ts';
+import { deleteJobs, deleteWorkflow } from '../jobs/delete.ts';
 import { findExpired, findLost, findUnlocked, promote } from '../jobs/duties.ts';
 import { edit } from '../jobs/edit.ts';
-import { dropPlaces, placeGangs, places } from '../jobs/gangs.ts';
+import { dropPlaces, gangs, placeGangs, places, stopGang } from '../jobs/gangs.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
-import { closeRate, findSkippable, limits, meterUse, rates, setLimit } from '../jobs/meters.ts';
+import { closeRate, countAheadAt, findSkippable, limits, meterUse, rates, setLimit } from '../jobs/meters.ts';
 import { outlook } from '../jobs/outlook.ts';
 import { appendLogs, readLog, report } from '../jobs/output.ts';
 import { settle, start } from '../jobs/settle.ts';
@@ -84,6 +85,8 @@ export const methods = {
   settle,
   applyChanges,
   edit,
+  deleteJobs,
+  deleteWorkflow,
 
   promote,
   findExpired,
@@ -104,6 +107,8 @@ export const methods = {
   outlook,
   placeGangs,
   places,
+  gangs,
+  stopGang,
   dropPlaces,
   appendLogs,
   readLog,
@@ -148,6 +153,7 @@ export const methods = {
   rates,
   closeRate,
   meterUse,
+  countAheadAt,
   findSkippable,
   queues,
   setQueue,
@@ -170,6 +176,8 @@ export const methods = {
   validTokens,
   touchTokens,
   addAudit,
+  endAudit,
+  auditOf,
   audit,
   pruneAudit,
   pruneTokens,

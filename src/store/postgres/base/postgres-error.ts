@@ -4,12 +4,14 @@ import { isWorkronError, WorkronError } from '../../../core/error.ts';
 
 /** True for the victim of a deadlock. */
 export const DEADLOCK = '40P01';
+/** A standby answered. */
+export const READ_ONLY = '25006';
 const DISK_FULL = '53100';
 const LOCK_TIMEOUT = '55P03';
 const STATEMENT_TIMEOUT = '57014';
 
 const AWAY_STATES = new Set([
-  '25006', // read-only: a standby answered
+  READ_ONLY,
   '28000', // may not log in
   '28P01', // wrong password
   '3D000', // no such database

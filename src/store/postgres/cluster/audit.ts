@@ -2,9 +2,20 @@ import type { AuditEntry, AuditFilter, NewAuditEntry } from '../../../core/audit
 import { type AuditColumns, auditFrom, auditParameters } from '../../audit-columns.ts';
 import type { Context } from '../base/context.ts';
 
-export async function addAudit({ database, sql }: Context, entry: NewAuditEntry, signal: AbortSignal): Promise<void> {
+export async function addAudit({ database, sql }: Context, entry: NewAuditEntry, signal: AbortSignal): Promise<number> {
   const { actor, address, action, path, status, requestId } = entry;
-  await database.query(sql.insertAudit, [actor, address, action, path, status, requestId], signal);
+  const values = [actor, address, action, path, status, requestId];
+  const [row] = await database.query<{ id: number }>(sql.insertAudit, values, signal);
+  return row?.id as number;
+}
+
+export async function endAudit(
+  { database, sql }: Context,
+  id: number,
+  status: number,
+  signal: AbortSignal,
+): Promise<void> {
+  await database.query(sql.endAudit, [id, status], signal);
 }
 
 export async function audit(
@@ -14,6 +25,15 @@ export async function audit(
   signal: AbortSignal,
 ): Promise<AuditEntry[]> {
   return (await database.query<AuditColumns>(sql.audit, auditParameters(filter, page), signal)).map(auditFrom);
+}
+
+export async function auditOf(
+  { database, sql }: Context,
+  paths: readonly string[],
+  limit: number,
+  signal: AbortSignal,
+): Promise<AuditEntry[]> {
+  return (await database.query<AuditColumns>(sql.auditOf, [[...paths], limit], signal)).map(auditFrom);
 }
 
 export async function pruneAudit(

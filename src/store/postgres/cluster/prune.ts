@@ -37,6 +37,7 @@ export async function prune(
   await sweep(sql.pruneStats, [statsMs]);
   await sweep(sql.pruneSlots, []);
   await sweep(sql.pruneMeters, []);
+  await sweep(sql.pruneGangs, []);
   await sweep(sql.pruneAlarms, [otherMs]);
   let count = await pruneEnded(context, 'done', doneMs, limit, signal);
   for (const status of ['failed', 'cancelled', 'skipped'] as const) {
@@ -68,33 +69,51 @@ async function pruneWorkflows(
 }
 
 async function pruneWorkflow(
-  { sql }: Context,
+  context: Context,
   session: Session,
   id: number,
   { status, keepMs }: { status: WorkflowStatus; keepMs: number },
 ): Promise<number> {
+  const { sql } = context;
   const jobs = await session.query<{ id: number }>(sql.workflowJobs, [id]);
   const ids = jobs.map((job) => job.id);
   const ended = await session.query(sql.lockEnded, [numbers(ids)]);
   const [workflow] = await session.query(sql.lockOldWorkflow, [id, status, keepMs]);
   if (workflow === undefined || ended.length < ids.length) return 0;
   if ((await session.query(sql.neededOf, [numbers(ids)])).length > 0) return 0;
-  for (let start = 0; start < ids.length; start += PIECE) {
-    await session.query(sql.pruneJobs, [numbers(ids.slice(start, start + PIECE))]);
+  await removeWorkflow(context, session, id, ids);
+  return ids.length;
+}
+
+/** Deletes a workflow with its jobs, which the caller has locked. */
+export async function removeWorkflow(
+  { sql }: Context,
+  session: Session,
+  id: number,
+  jobIds: readonly number[],
+): Promise<void> {
+  for (let start = 0; start < jobIds.length; start += PIECE) {
+    await session.query(sql.pruneJobs, [numbers(jobIds.slice(start, start + PIECE))]);
   }
   await session.query(sql.keepWorkflowOutcome, [id]);
   await session.query(sql.pruneWorkflow, [id]);
   await session.query(sql.pruneWorkflowNotifications, [id]);
-  return ids.length;
+}
+
+/** Deletes ended jobs with all their rows. The caller has locked them. */
+export async function removeJobs({ sql }: Context, session: Session, ids: readonly number[]): Promise<void> {
+  await session.query(sql.keepOutcomes, [numbers(ids)]);
+  await session.query(sql.pruneJobs, [numbers(ids)]);
 }
 
 async function pruneEnded(
-  { database, sql, pruned }: Context,
+  context: Context,
   status: TerminalStatus,
   keepMs: number,
   limit: number,
   signal: AbortSignal,
 ): Promise<number> {
+  const { database, sql, pruned } = context;
   const after = pruned.get(status) ?? 0;
   const window = [keepMs, after, WINDOW, limit + 1];
   const rows =
@@ -112,9 +131,11 @@ async function pruneEnded(
     if (locked.length === 0) return 0;
     const old = await session.query<{ job_id: number }>(sql.prunable, [numbers(locked.map(({ job_id }) => job_id))]);
     if (old.length === 0) return 0;
-    const gone = numbers(old.map(({ job_id }) => job_id));
-    await session.query(sql.keepOutcomes, [gone]);
-    await session.query(sql.pruneJobs, [gone]);
+    await removeJobs(
+      context,
+      session,
+      old.map(({ job_id }) => job_id),
+    );
     return old.length;
   });
   // Stays here while there is more to delete, and starts over at the end.

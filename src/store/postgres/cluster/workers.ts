@@ -4,6 +4,7 @@ import type { NewWorker, WorkerRow } from '../../../core/worker.ts';
 import type { DutyStore } from '../../duty-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
+import { numbers } from '../base/values.ts';
 import { readReservations } from '../jobs/reservations.ts';
 
 interface Row {
@@ -79,7 +80,10 @@ async function readWorkers({ database, sql }: Context, only: number | null, sign
   const rows = await database.query<Row>(sql.workers, [only], signal);
   if (rows.length === 0) return [];
   const session: Session = { query: (statement, values = []) => database.query(statement, values, signal) };
-  const held = Map.groupBy(await session.query<HeldLane>(sql.heldLanes), ({ worker_id }) => worker_id);
+  const held = Map.groupBy(
+    await session.query<HeldLane>(sql.heldLanes, [numbers(rows.map(({ id }) => id))]),
+    ({ worker_id }) => worker_id,
+  );
   const reserved = new Map((await readReservations(sql, session)).map((row) => [row.workerId, row]));
   return rows.map(({ profile, ...row }) => ({
     id: row.id,

@@ -7,7 +7,7 @@ import type { CascadeMode } from '../../../core/dag/propagate.ts';
 import { type StepCounts, type StepEnd, WorkflowChanges } from '../../../core/dag/workflow-status.ts';
 import type { TerminalStatus } from '../../../core/job.ts';
 import { isWatched, type Notify } from '../../../core/notify.ts';
-import { FLAG } from '../../flags.ts';
+import { FLAG, noticeFlag } from '../../flags.ts';
 import type { SideEffects } from '../../hint.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
@@ -80,8 +80,7 @@ export class TransactionEffects {
 
   /** Adds a notice of the job's end where its flags ask for one. */
   noteEnd({ jobId, flags, status }: { jobId: number; flags: number; status: TerminalStatus }): void {
-    const wanted = status === 'failed' ? FLAG.notifiesFailure : status === 'done' ? FLAG.notifiesSuccess : 0;
-    if (flags & wanted) this.#notices.push({ jobId, workflowId: null, status });
+    if (flags & noticeFlag(status)) this.#notices.push({ jobId, workflowId: null, status });
   }
 
   /** Records that there is something to cascade or to expand. */

@@ -145,7 +145,7 @@ export async function storeWorkflow(
   await refuseUnknown(context, session, outline.kept);
   const total = wanted.steps.length;
   const notify = wanted.notify === undefined || wanted.notify.length === 0 ? null : JSON.stringify(wanted.notify);
-  const values = [wanted.name, JSON.stringify(wanted.params), wanted.rerunOf, total, notify, ...definitionOf(wanted)];
+  const values = [wanted.name, JSON.stringify(wanted.params), wanted.rerunOf, total, notify, ...originOf(wanted)];
   const [row] = await session.query<{ id: number; created_at: number }>(sql.insertWorkflow, values);
   const workflowId = row?.id as number;
   const progress: Progress = { ids: [], ends: new Map(), counts: openSteps(total) };
@@ -161,8 +161,8 @@ export async function storeWorkflow(
   return workflowId;
 }
 
-function definitionOf({ definition }: NewWorkflow): [name: string | null, version: number | null] {
-  return [definition?.name ?? null, definition?.version ?? null];
+function originOf({ definition, submittedBy }: NewWorkflow) {
+  return [definition?.name ?? null, definition?.version ?? null, submittedBy ?? null];
 }
 
 async function storePiece(

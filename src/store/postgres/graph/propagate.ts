@@ -122,7 +122,11 @@ export class Propagation {
     await this.#writeEnded(context, session, touched.filter(wasEnded));
     for (const child of touched) this.#effects.changedJob(child.id);
     for (const { id, ended, flags } of live) if (ended && (flags ?? 0) & FLAG.holdsKey) this.#effects.freeKey(id);
-    for (const child of live) if (child.ended) this.#effects.endedByGraph(child.id);
+    for (const { id, ended, flags, status } of live) {
+      if (!ended) continue;
+      this.#effects.endedByGraph(id);
+      this.#effects.noteEnd({ jobId: id, flags: flags ?? 0, status: status as TerminalStatus });
+    }
   }
 
   async #writeLive({ sql }: Context, session: Session, children: readonly RelatedJob[]): Promise<void> {

@@ -96,7 +96,7 @@ async function endPiece(
     return { columns, effects };
   });
   effects.publish(context);
-  // After the transaction: it may need a connection, and with all of them in transactions that wait for one nobody goes on.
+  // After the transaction: it may need a connection. If every connection were in a transaction that waits for another, none would proceed.
   return columns === undefined ? [] : await rowsOf(context.lanes, columns, signal);
 }
 

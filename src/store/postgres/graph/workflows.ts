@@ -22,6 +22,7 @@ interface WorkflowRow {
   notify: Notify[] | null;
   definition: string | null;
   definition_version: number | null;
+  submitted_by: string | null;
   total: number;
   open_steps: number;
   fine_steps: number;
@@ -118,6 +119,7 @@ function decodeWorkflow(row: WorkflowRow): Workflow {
     endedAt: row.ended_at,
     rerunOf: row.rerun_of,
     definition: row.definition === null ? null : { name: row.definition, version: row.definition_version ?? 0 },
+    submittedBy: row.submitted_by,
     total: row.total,
     counts: { open: row.open_steps, fine: row.fine_steps, failed: row.failed_steps, cancelled: row.cancelled_steps },
   };

@@ -8,6 +8,7 @@ import {
   type FullMeter,
   fullMeter,
   type Limit,
+  MAX_PARKED,
   type Meter,
   type MeterUse,
   metersOf,
@@ -20,9 +21,14 @@ import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import type { Sql } from '../base/sql.ts';
 import { numbers } from '../base/values.ts';
+import { compareHeads, type Head } from './head.ts';
 import type { KnownLane } from './lanes.ts';
 import { readMeterUses } from './meters.ts';
-import type { Head } from './plan-claim.ts';
+
+/** The most jobs of a lane with meters that one look of a claim reads. */
+export const MAX_DEPTH = MAX_PARKED;
+/** The first look reads as many as the claim wants, each further one this many times as many. */
+export const DEPTH_GROWTH = 4;
 
 interface OpenParking {
   id: number;
@@ -41,6 +47,8 @@ export class Admission {
   readonly #sql: Sql;
   readonly #session: Session;
   readonly #open = new Map<number, OpenParking>();
+  /** The last job that was read of each place that may have more. */
+  readonly #unread = new Map<number, Head>();
   readonly #jobs = new Map<number, OfJob>();
   readonly #read = new Map<string, MeterUse>();
   #uses = new Map<string, MeterUse>();
@@ -55,11 +63,6 @@ export class Admission {
   constructor({ sql }: Context, session: Session) {
     this.#sql = sql;
     this.#session = session;
-  }
-
-  /** True if jobs that stood in the way are out of it: another look may find more. */
-  get hasParked(): boolean {
-    return this.#parked.length > 0;
   }
 
   /** When the first meter that was found to be full opens by itself; `null` for none. */
@@ -77,17 +80,34 @@ export class Admission {
 
   /** Reads and locks up to `depth` jobs of each lane with meters, and of its open parkings. */
   async read(lanes: readonly KnownLane[], { workerId, depth }: { workerId: number; depth: number }): Promise<Head[]> {
-    const ids = lanes.filter(({ lane }) => lane.metered).map(({ id }) => id);
-    if (ids.length === 0) return [];
-    const open = await this.#session.query<OpenParking>(this.#sql.openedParkings, [numbers(ids), workerId]);
-    for (const parking of open) this.#open.set(parking.id, parking);
-    const places = [...ids, ...open.map(({ id }) => -id)];
+    if (lanes.length === 0) return [];
+    const places = await this.#placesOf(lanes, { workerId, parking: 0 });
     const values = [numbers(places), numbers(places.map(() => depth)), workerId];
     const heads = await this.#session.query<Head>(this.#sql.meteredHeads, values);
+    this.#noteUnread(heads, depth);
     const found = new Set(heads.map(({ lane }) => lane));
-    this.#empty = open.filter(({ id }) => !found.has(-id)).map(({ id }) => id);
-    if (heads.length + open.length > 0) await this.#lock(heads);
-    else this.missed = (await this.#session.query(this.#sql.hasHeads, [numbers(places), workerId])).length > 0;
+    this.#empty = [...this.#open.keys()].filter((id) => !found.has(-id));
+    if (heads.length + this.#open.size > 0) {
+      await this.#readUses(heads, async (names, windows) => {
+        await this.#session.query(this.#sql.noteWindows, [names, numbers(windows)]);
+      });
+    } else this.missed = (await this.#session.query(this.#sql.hasHeads, [numbers(places), workerId])).length > 0;
+    return heads;
+  }
+
+  /** As `read`, without locks. The given parking is read even if it is closed. */
+  async look(
+    lanes: readonly KnownLane[],
+    { workerId, parking, depth }: { workerId: number; parking: number; depth: number },
+  ): Promise<Head[]> {
+    if (lanes.length === 0) return [];
+    const places = await this.#placesOf(lanes, { workerId, parking });
+    const heads = await this.#session.query<Head>(this.#sql.laneHeads, [
+      numbers(places),
+      numbers(places.map(() => depth)),
+    ]);
+    this.#noteUnread(heads, depth);
+    await this.#readUses(heads, () => Promise.resolve());
     return heads;
   }
 
@@ -97,6 +117,18 @@ export class Admission {
     this.#parked = [];
     this.#closed = new Map();
     this.#started = [];
+  }
+
+  /** True if a job that was not read may come before this one: `isClosed` says of which lanes none may start. */
+  isBeyond(head: Head, isClosed: (lane: number) => boolean): boolean {
+    return [...this.#unread].some(
+      ([place, last]) => compareHeads(last, head) < 0 && !this.#closed.has(-place) && !isClosed(this.homeOf(place)),
+    );
+  }
+
+  /** True if a place has jobs that were not read, and that may start. */
+  hasUnread(isClosed: (lane: number) => boolean): boolean {
+    return [...this.#unread.keys()].some((place) => !this.#closed.has(-place) && !isClosed(this.homeOf(place)));
   }
 
   /** True if the job may start. If not, `write` parks it. */
@@ -146,7 +178,34 @@ export class Admission {
     if (rates.length > 0) await this.#session.query(this.#sql.trimSlots, [rates]);
   }
 
-  async #lock(heads: readonly Head[]): Promise<void> {
+  /** Lanes and their open parkings, which have negative numbers. */
+  async #placesOf(
+    lanes: readonly KnownLane[],
+    { workerId, parking }: { workerId: number; parking: number },
+  ): Promise<number[]> {
+    const ids = lanes.map(({ id }) => id);
+    const open = await this.#session.query<OpenParking>(this.#sql.openedParkings, [numbers(ids), workerId]);
+    if (parking !== 0) open.push(...(await this.#session.query<OpenParking>(this.#sql.parkingById, [parking])));
+    for (const each of open) this.#open.set(each.id, each);
+    return [...ids, ...[...this.#open.keys()].map((id) => -id)];
+  }
+
+  /** Places of which `depth` jobs were read may have more. */
+  #noteUnread(heads: readonly Head[], depth: number): void {
+    for (const [place, own] of Map.groupBy(heads, ({ lane }) => lane)) {
+      if (own.length >= depth)
+        this.#unread.set(
+          place,
+          own.reduce((a, b) => (compareHeads(a, b) < 0 ? b : a)),
+        );
+    }
+  }
+
+  /** Reads the meters of the jobs, and what is in use of them once `lock` is done. */
+  async #readUses(
+    heads: readonly Head[],
+    lock: (names: readonly string[], windows: readonly number[]) => Promise<void>,
+  ): Promise<void> {
     type Row = { id: number; limits: Limit[] | null; rates: Rate[] | null; on_limit: string | null };
     const rows = await this.#session.query<Row>(this.#sql.metersOfJobs, [numbers(heads.map(({ job_id }) => job_id))]);
     for (const { id, limits, rates, on_limit } of rows) {
@@ -161,10 +220,10 @@ export class Admission {
       for (const { name, windowMs } of meters) windows.set(name, Math.max(windows.get(name) ?? 0, windowMs ?? 0));
     }
     const names = [...windows.keys()].sort(byBytes);
-    await this.#session.query(this.#sql.noteWindows, [
+    await lock(
       names,
-      numbers(names.map((name) => windows.get(name) as number)),
-    ]);
+      names.map((name) => windows.get(name) as number),
+    );
     const { uses, now } = await readMeterUses(this.#sql, this.#session, names);
     names.forEach((name, place) => this.#read.set(name, uses[place] as MeterUse));
     this.#now = now;

@@ -9,7 +9,7 @@ import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { fenceRow, type PlacedChange } from '../base/fence.ts';
-import { numbers } from '../base/values.ts';
+import { jsons, numbers } from '../base/values.ts';
 import { TransactionEffects } from '../graph/effects.ts';
 import { type EndedJob, GraphUpdate } from '../graph/graph-update.ts';
 import { type Intended, lockAffected } from '../graph/lock-affected.ts';
@@ -17,6 +17,8 @@ import { Locks } from '../graph/locks.ts';
 import { lanesToReopen, reopen } from '../graph/reopen.ts';
 import { retryTransaction } from '../graph/retry-transaction.ts';
 import { decodeJob, type JobRow } from '../reads/job-row.ts';
+
+const ENDS_ATTEMPT: readonly Change['kind'][] = ['end', 'requeue', 'hold'];
 
 /** A written change, and what has to be announced of it. */
 interface Written {
@@ -101,13 +103,39 @@ function noteRequeued(effects: TransactionEffects, round: readonly PlacedChange[
 /** Returns the changes that still matched; their jobs are locked. */
 async function changeLive({ sql }: Context, session: Session, round: readonly PlacedChange[]): Promise<ChangedRow[]> {
   const rows = round.flatMap(({ change }) => (change.kind === 'reopen' ? [] : [rowOf(change)]));
-  return rows.length === 0 ? [] : await session.query<ChangedRow>(sql.change, [JSON.stringify(rows)]);
+  if (rows.length === 0) return [];
+  const written = await session.query<ChangedRow>(sql.change, [JSON.stringify(rows)]);
+  await writeMembers(sql, session, round, written);
+  return written;
+}
+
+/** Writes what only members of gangs have: successes that wait for others, and the results of those that are done. */
+async function writeMembers(
+  sql: Context['sql'],
+  session: Session,
+  round: readonly PlacedChange[],
+  written: readonly ChangedRow[],
+): Promise<void> {
+  const ids = new Set(written.map(({ job_id }) => job_id));
+  const matched = round.map(({ change }) => change).filter(({ fence }) => ids.has(fence.jobId));
+  const held = matched.filter((change) => change.kind === 'hold');
+  if (held.length > 0) {
+    const jobIds = numbers(held.map(({ fence }) => fence.jobId));
+    await session.query(sql.holdMembers, [jobIds]);
+    const successes = held.map(({ success: { exitCode, result = null, usage } }) => ({ exitCode, result, usage }));
+    await session.query(sql.noteSuccesses, [jobIds, jsons(successes)]);
+  }
+  const done = matched.filter((change) => change.kind === 'end').filter(({ result }) => result != null);
+  if (done.length > 0) {
+    const results = done.map(({ result }) => result);
+    await session.query(sql.writeResults, [numbers(done.map(({ fence }) => fence.jobId)), jsons(results)]);
+  }
 }
 
 function intendedBy(changes: readonly Change[]): Intended {
   const those = (...kinds: Change['kind'][]) =>
     changes.filter(({ kind }) => kinds.includes(kind)).map(({ fence }) => fence.jobId);
-  return { ends: those('end'), retries: those('reopen'), others: those('requeue', 'flag') };
+  return { ends: those('end'), retries: those('reopen'), others: those('requeue', 'flag', 'hold') };
 }
 
 function endedOf(round: readonly PlacedChange[], written: readonly ChangedRow[]): EndedJob[] {
@@ -122,9 +150,12 @@ function endedOf(round: readonly PlacedChange[], written: readonly ChangedRow[])
 
 function rowOf(change: Exclude<Change, { kind: 'reopen' }>) {
   const fence = { ...fenceRow(change.fence), kind: change.kind, seen_at: change.fence.workerSeenAt ?? null };
-  if (change.kind === 'flag') return { ...fence, keep_children: change.keepChildren ?? false };
+  if (change.kind === 'hold') return fence;
+  if (change.kind === 'flag') {
+    return { ...fence, keep_children: change.keepChildren ?? false, stop_gang: change.gangStop ?? false };
+  }
   const { failures, interruptions, snoozes, losses } = change.counters;
-  const { outcome = null, exitCode = null, signal = null, error = null, thrown = null } = change.record ?? {};
+  const { outcome = null, exitCode = null, signal = null, error = null, thrown = null, usage } = change.record ?? {};
   return {
     ...fence,
     to_failures: failures,
@@ -136,6 +167,8 @@ function rowOf(change: Exclude<Change, { kind: 'reopen' }>) {
     signal,
     error: change.kind === 'end' ? change.error : error,
     thrown,
+    cpu_ms: usage?.cpuMs ?? null,
+    max_rss: usage?.maxRssBytes ?? null,
     ...(change.kind === 'end'
       ? { to_status: change.status, reason: change.reason }
       : { to_status: change.delayMs === 0 ? 'pending' : 'scheduled', delay_ms: change.delayMs }),
@@ -147,7 +180,7 @@ function tell({ hints, lanes, openClaims }: Context, written: readonly (Written 
   if (done.length === 0) return;
   for (const { change } of done) {
     const { jobId, attempt } = change.fence;
-    if (change.kind === 'end' || change.kind === 'requeue') openClaims.release(jobId, attempt);
+    if (ENDS_ATTEMPT.includes(change.kind)) openClaims.release(jobId, attempt);
   }
   const scheduled = done.filter(({ job }) => job.status === 'scheduled');
   hints.announce({

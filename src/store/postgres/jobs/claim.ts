@@ -12,18 +12,17 @@ import type { Context } from '../base/context.ts';
 import type { Session, Statement } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import { runContextOf } from '../graph/run-context.ts';
-import { Admission } from './admission.ts';
+import { Admission, DEPTH_GROWTH, MAX_DEPTH } from './admission.ts';
 import { acceptPlaces, heldPlaces, tellHosts } from './gangs.ts';
+import { compareHeads } from './head.ts';
 import type { KnownLane } from './lanes.ts';
 import { earlier } from './meters.ts';
 import { placesLeft } from './places.ts';
-import { type ClaimPlan, compareHeads, planClaim, readHeads } from './plan-claim.ts';
+import { type ClaimPlan, planClaim, readHeads } from './plan-claim.ts';
 import { readSurroundings, storeReservation } from './reservations.ts';
 
 /** Retries when other claims took the jobs first. */
 const MAX_TRIES = 5;
-/** The most jobs of a lane with meters that one transaction reads. */
-const MAX_DEPTH = 5_000;
 
 /** Arrays of equal length, one element per job; `null` if nothing was claimed. */
 interface TakenRow {
@@ -33,19 +32,19 @@ interface TakenRow {
   /** The row of `claim`. */
   claim: number | null;
   ids: number[] | null;
-  attempts: number[];
-  lanes: number[];
+  /** `null` if there is only one lane. */
+  lanes: number[] | null;
   dues: number[];
   /** By id, only jobs that differ from `PLAIN_LIVE`. */
   more_live: Record<string, MoreLive> | null;
-  /** The ids in the order of `specs`. */
+  /** The ids in the order of `specs`; `null` if that is the order of `ids`. */
   job_ids: number[] | null;
   specs: StoredSpec[];
   /** By id, only jobs that differ from `PLAIN_JOB`. */
   more_job: Record<string, MoreJob> | null;
 }
 
-type MoreLive = [flags: number, turn: number, failures: number | null];
+type MoreLive = [attempt: number, flags: number, turn: number, failures: number | null];
 
 type MoreJob = [
   priority: number,
@@ -57,7 +56,7 @@ type MoreJob = [
   groupIndex: number | null,
 ];
 
-const PLAIN_LIVE: MoreLive = [0, 0, null];
+const PLAIN_LIVE: MoreLive = [1, 0, 0, null];
 const PLAIN_JOB: MoreJob = [0, null, [], null, null, null, null];
 
 /** A job that has more than a plain one: it is linked to others, or has a turn. */
@@ -79,7 +78,7 @@ interface Taken {
   special: SpecialJob[];
   /** The number of jobs that were chosen. It is greater than the number taken if other claims were faster. */
   wanted: number;
-  /** Jobs were parked: behind them there may be others that can start. */
+  /** Behind the jobs that were read there may be others that can start. */
   goesOn?: boolean;
   /** A rate lets a job start again then. */
   opensAt?: number | null;
@@ -116,11 +115,12 @@ function linkedClaimOf({ job: { id, name }, stepKey, workflowId, groupId }: Spec
   return { id, workflowId, groupId, key: stepKey ?? name ?? String(id) };
 }
 
-/** Looks until there are enough jobs, or no others that can start. */
+/** Looks until there are enough jobs, no others that can start, or too many in the way: then the next claim goes on. */
 async function look(context: Context, request: ClaimRequest, signal: AbortSignal): Promise<Taken> {
-  const all = await lookOnce(context, request, { depth: request.limit, signal });
-  for (let depth = request.limit; all.goesOn && all.jobs.length < request.limit; ) {
-    depth = Math.min(depth * 4, MAX_DEPTH);
+  let depth = request.limit;
+  const all = await lookOnce(context, request, { depth, signal });
+  while (all.goesOn && depth < MAX_DEPTH) {
+    depth = Math.min(depth * DEPTH_GROWTH, MAX_DEPTH);
     const rest = { ...request, limit: request.limit - all.jobs.length, offer: restOf(request, all.jobs) };
     const next = await lookOnce(context, rest, { depth, signal }).catch((error: unknown) => {
       // What was claimed is returned.
@@ -131,6 +131,7 @@ async function look(context: Context, request: ClaimRequest, signal: AbortSignal
     for (const part of ['claims', 'jobs', 'special'] as const) (all[part] as unknown[]).push(...next[part]);
     all.goesOn = next.goesOn ?? false;
   }
+  if (all.goesOn) context.hints.announce({ work: true }, { elsewhere: false });
   return all;
 }
 
@@ -178,6 +179,8 @@ async function lookOnce(
 interface Ask {
   statement: Statement;
   values: readonly unknown[];
+  /** The lane, if all jobs come from one and the answer does not name it. */
+  only?: number;
 }
 
 /** Lanes that do not fit are left out: they do not stop the prefetch. */
@@ -185,7 +188,10 @@ function askPrefetch({ sql, lanes }: Context, { limit, offer }: ClaimRequest, kn
   const served = known.filter(({ lane }) => fits(lane, offer.free, 1) > 0);
   const may = served.map(({ lane }) => laneMayPrefetch(lane) && !lanes.isLimited(lane.queue));
   const ids = numbers(served.map(({ id }) => id));
-  if (served.length === 1 && may[0]) return { statement: sql.claimPrefetchOneLane, values: [ids, limit] };
+  const [only] = served;
+  if (only !== undefined && served.length === 1 && may[0]) {
+    return { statement: sql.claimPrefetchOneLane, values: [ids, limit], only: only.id };
+  }
   return { statement: sql.claimPrefetch, values: [ids, limit, may] };
 }
 
@@ -193,7 +199,7 @@ async function take(
   { lanes, openClaims }: Context,
   session: Session,
   { workerId, claimSeq, prefetch = false }: ClaimRequest,
-  { statement, values }: Ask,
+  { statement, values, only }: Ask,
 ): Promise<Taken> {
   const ended = numbers(openClaims.takeEnded(workerId));
   const [row] = await session.query<TakenRow>(statement, [workerId, claimSeq, ended, ...values]);
@@ -203,16 +209,16 @@ async function take(
   const special: SpecialJob[] = [];
   const specs = specsOf(row);
   const jobs = (row.ids ?? []).map((id, place) => {
-    const lane = lanes.lane(row.lanes[place] as number);
+    const lane = lanes.lane(row.lanes?.[place] ?? (only as number));
     if (lane === undefined) throw new Error(`job ${id} was taken from a lane that nobody asked for`);
-    const [flags, turn, failures] = row.more_live?.[id] ?? PLAIN_LIVE;
+    const [attempt, flags, turn, failures] = row.more_live?.[id] ?? PLAIN_LIVE;
     const [priority, name, tags, workflowId, stepKey, groupId, groupIndex] = row.more_job?.[id] ?? PLAIN_JOB;
     const spec = specs[place] as StoredSpec;
     const job = claimedJob(
       { queue: lane.queue, kind: lane.kind, name, priority, tags, spec },
       {
         id,
-        attempt: row.attempts[place] as number,
+        attempt,
         failures: failures ?? 0,
         dueAt: row.dues[place] as number,
         startedAt: row.now,
@@ -229,7 +235,7 @@ async function take(
 
 /** Returns the specs in the order of `ids`. Jobs are mostly claimed in the order of their ids. */
 function specsOf({ ids, job_ids: jobIds, specs }: TakenRow): readonly StoredSpec[] {
-  if (ids === null || jobIds === null || ids.every((id, place) => jobIds[place] === id)) return specs;
+  if (ids === null || jobIds === null) return specs;
   const byId = new Map(jobIds.map((id, place) => [id, specs[place] as StoredSpec]));
   return ids.map((id) => byId.get(id) as StoredSpec);
 }
@@ -254,7 +260,7 @@ async function takeByPlan(
   if (open.length > 0) heads.push(...(await admission.read(open, { workerId, depth })));
   heads.sort(compareHeads);
   const members = held.length === 0 ? [] : await acceptPlaces(context, session, request);
-  const known = { served, heads, places, admission, held };
+  const known = { served, heads, places, admission, held, mayPassUnread: depth >= MAX_DEPTH };
   let plan = planClaim(request, known, undefined);
   if (plan === undefined) {
     const jobIds = heads.map(({ job_id }) => job_id);
@@ -278,5 +284,5 @@ async function takeByPlan(
   const started = members.filter(({ jobId }) => ids.has(jobId)).map(({ jobId }) => jobId);
   if (started.length > 0) await session.query(sql.startPlaces, [numbers(started)]);
   const wanted = admission.missed ? 1 : members.length + plan.jobIds.length;
-  return { ...taken, wanted, goesOn: admission.hasParked, opensAt: earlier(admission.opensAt, opensAt) };
+  return { ...taken, wanted, goesOn: plan.goesOn, opensAt: earlier(admission.opensAt, opensAt) };
 }

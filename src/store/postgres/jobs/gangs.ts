@@ -1,10 +1,15 @@
 import {
+  type DroppedPlaces,
   fittingPlaces,
   type Gang,
+  type GangRow,
   isReady,
+  type MemberSuccess,
   mayHold,
+  nextTerm,
   type Place,
   placeGangs as placeIn,
+  type WaitingGang,
   waitingGangs,
 } from '../../../core/gang.ts';
 import type { ClaimedJob } from '../../../core/job.ts';
@@ -25,6 +30,7 @@ interface MemberRow {
   lane: number;
   priority: number;
   due: number;
+  failures: number;
   gang: Gang;
   now: number;
 }
@@ -38,6 +44,7 @@ interface PlaceRow {
   accepted: boolean;
   started: boolean;
   until: number;
+  success: MemberSuccess | null;
   /** The lane of a member that waits. */
   key: string | null;
 }
@@ -59,8 +66,8 @@ export async function placeGangs(context: Context, signal: AbortSignal): Promise
     await session.query(sql.lockPlaces);
     const rows = await session.query<MemberRow>(sql.waitingMembers, [ofGangs, MAX_MEMBERS]);
     const gangs = waitingGangs(
-      rows.map(({ id, lane, priority, due, gang }) => {
-        return { id, priority, dueAt: due, gang, lane: lanes.lane(lane) as Lane };
+      rows.map(({ id, lane, priority, due, failures, gang }) => {
+        return { id, priority, dueAt: due, failures, gang, lane: lanes.lane(lane) as Lane };
       }),
     );
     if (gangs.length === 0) return [];
@@ -84,7 +91,9 @@ export async function placeGangs(context: Context, signal: AbortSignal): Promise
         mayHold: (gang) => mayHold(gang, heads, online),
       },
     );
-    if (found.length > 0) await session.query(sql.insertPlaces, columnsOf(found));
+    if (found.length === 0) return [];
+    await session.query(sql.insertPlaces, columnsOf(found));
+    await beginTerms(sql, session, gangs, found);
     return found;
   });
   if (placed.length > 0) hints.announce({ work: true });
@@ -97,12 +106,67 @@ export async function places(context: Context, signal: AbortSignal): Promise<Pla
   return (await readPlaces(context, session)).map(({ lane: _lane, ...place }) => place);
 }
 
+async function beginTerms(
+  sql: Context['sql'],
+  session: Session,
+  waiting: readonly WaitingGang[],
+  placed: readonly Place[],
+): Promise<void> {
+  const begun = waiting.filter(({ gang }) => placed.some(({ gangId }) => gangId === gang.id));
+  const rows = await session.query<StoredGang>(sql.gangs, [begun.map(({ gang }) => gang.id)]);
+  const last = new Map(rows.map((row) => [row.id, decodeGang(row)]));
+  const next = begun.map((gang) => nextTerm(gang, last.get(gang.gang.id)));
+  await session.query(sql.storeGangs, [
+    next.map(({ id }) => id),
+    numbers(next.map(({ jobId }) => jobId)),
+    numbers(next.map(({ term }) => term)),
+    numbers(next.map(({ failures }) => failures)),
+    numbers(next.map(({ charged }) => charged)),
+    numbers(next.map(({ stops }) => stops)),
+  ]);
+}
+
+interface StoredGang extends Omit<GangRow, 'jobId'> {
+  job_id: number;
+}
+
+function decodeGang({ job_id, ...row }: StoredGang): GangRow {
+  return { ...row, jobId: job_id };
+}
+
+export async function gangs(
+  { database, sql }: Context,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<GangRow[]> {
+  return (await database.query<StoredGang>(sql.gangs, [ids], signal)).map(decodeGang);
+}
+
+export async function stopGang(
+  { database, sql }: Context,
+  id: string,
+  { term, failed }: { term: number; failed: boolean },
+  signal: AbortSignal,
+): Promise<boolean> {
+  return await database.transaction(signal, async (session) => {
+    await session.query(sql.lockPlaces);
+    const [stopped] = await session.query(sql.stopGang, [id, term, failed ? 1 : 0]);
+    if (stopped !== undefined) await session.query(sql.closePlaces, [id]);
+    return stopped !== undefined;
+  });
+}
+
 export async function dropPlaces(
   { database, sql, hints }: Context,
-  gangIds: readonly string[],
+  dropped: readonly DroppedPlaces[],
   signal: AbortSignal,
 ): Promise<void> {
-  await database.transaction(signal, (session) => session.query(sql.dropPlaces, [gangIds]));
+  const ids = dropped.map(({ gangId }) => gangId);
+  const columns = [ids, numbers(dropped.map(({ term }) => term)), dropped.map(({ unlessStarted }) => unlessStarted)];
+  await database.transaction(signal, async (session) => {
+    await session.query(sql.lockPlaces);
+    await session.query(sql.dropPlaces, columns);
+  });
   hints.announce({ work: true });
 }
 
@@ -173,6 +237,7 @@ async function readPlaces({ sql }: Context, session: Session): Promise<PlaceInLa
     accepted: row.accepted,
     started: row.started,
     until: row.until,
+    success: row.success,
     lane: row.key === null ? null : laneFromKey(row.key),
   }));
 }

@@ -4,9 +4,9 @@
  */
 
 import { isWaiting, type Job, type NewJob } from '../../../core/job.ts';
-import { followsRunning, replacesWaiting } from '../../../core/unique.ts';
+import { followsRunning, isForeign, replacesWaiting } from '../../../core/unique.ts';
 import type { Inserted, JobInsertOptions } from '../../job-store.ts';
-import { keyHeld, tooYoungParent } from '../../refusals.ts';
+import { keyHeld, keyHeldElsewhere, tooYoungParent } from '../../refusals.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
@@ -229,6 +229,7 @@ async function lockHolders(
   type Row = { job_id: number; flags: number };
   const waiting = replaced.length === 0 ? [] : await session.query<Row>(sql.waitingOf, [numbers(replaced)]);
   const locked = new Map(waiting.filter(({ job_id }) => locks.holds(job_id)).map((row) => [row.job_id, row.flags]));
+  await refuseForeign({ sql }, session, jobs, byKey);
   refuseYoungParents(jobs, byKey, locked);
   const running = new Set(replaced.filter((id) => locks.holds(id) && !locked.has(id)));
   return { byKey, locked, running };
@@ -255,6 +256,28 @@ function refuseConflicts(jobs: readonly NewJob[], holders: ReadonlyMap<string, n
       throw keyHeld(unique.key, holder);
     }
     keys.add(unique.key);
+  }
+}
+
+/** Checked after the locks: a job may move to another queue before. */
+async function refuseForeign(
+  { sql }: Pick<Context, 'sql'>,
+  session: Session,
+  jobs: readonly NewJob[],
+  byKey: Holders['byKey'],
+): Promise<void> {
+  const holders = replacedBy(
+    jobs.filter(({ unique }) => unique?.within !== undefined),
+    byKey,
+  );
+  if (holders.length === 0) return;
+  const rows = await session.query<{ id: number; queue: string }>(sql.holderQueues, [numbers(holders)]);
+  const queues = new Map(rows.map(({ id, queue }) => [id, queue]));
+  for (const { unique } of jobs) {
+    const holder = unique === null ? undefined : byKey.get(unique.key);
+    const queue = holder === undefined ? undefined : queues.get(holder);
+    if (unique === null || holder === undefined || queue === undefined || !isForeign(unique, queue)) continue;
+    throw keyHeldElsewhere(unique.key, holder, queue);
   }
 }
 

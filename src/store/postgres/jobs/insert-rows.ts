@@ -117,7 +117,7 @@ export function withKey(spec: StoredSpec, unique: NewJob['unique']): StoredSpec 
 }
 
 /** The flags that follow from the job alone. */
-export function ownFlags(job: Pick<NewJob, 'unique' | 'notify' | 'limits' | 'rerun' | 'maxAttempts'>): number {
+export function ownFlags(job: Pick<NewJob, 'unique' | 'notify' | 'limits' | 'gang' | 'rerun' | 'maxAttempts'>): number {
   const { unique } = job;
   const keyFlag = unique === null || typeof unique.while === 'number' ? 0 : FLAG.holdsKey;
   return keyFlag | specFlags(job) | (mayPrefetch(job) ? 0 : FLAG.neverPrefetched);
@@ -155,6 +155,7 @@ function newlyStored(asked: NewJob, id: number, now: number): Job {
     continueOnFailure: asked.continueOnFailure,
     notify: asked.notify,
     tick: asked.tick,
+    submittedBy: asked.submittedBy,
     dependsOn: asked.dependsOn,
     id,
     status: dueAt > now ? 'scheduled' : 'pending',
@@ -170,6 +171,7 @@ function newlyStored(asked: NewJob, id: number, now: number): Job {
     workerId: null,
     lastHeartbeatAt: null,
     cancelRequestedAt: null,
+    gangStop: false,
     expiresAt: asked.startTimeoutMs === null ? null : dueAt + asked.startTimeoutMs,
     exitCode: null,
     signal: null,

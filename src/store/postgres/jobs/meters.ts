@@ -136,6 +136,17 @@ export async function closeRate(
   return rateOf(row as RateRow);
 }
 
+export async function countAheadAt(
+  { database, sql }: Context,
+  meter: string,
+  jobId: number,
+  atMost: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const [row] = await database.query<{ count: number }>(sql.countAheadAt, [meter, jobId, atMost], signal);
+  return row?.count ?? 0;
+}
+
 export async function findSkippable(context: Context, limit: number, signal: AbortSignal): Promise<Job[]> {
   const rows = await context.database.query<{ job_id: number }>(context.sql.parkedToSkip, [limit], signal);
   if (rows.length === 0) return [];

@@ -3,16 +3,18 @@ import { claimLimitOf, couldRun, type Outlook, offerOf, outlookOf } from '../../
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { workers } from '../cluster/workers.ts';
+import { Admission, DEPTH_GROWTH, MAX_DEPTH } from './admission.ts';
 import { waitingPlaces } from './gangs.ts';
+import { compareHeads } from './head.ts';
 import { placesLeft } from './places.ts';
-import { planClaim, readHeads } from './plan-claim.ts';
+import { type ClaimPlan, planClaim, readHeads } from './plan-claim.ts';
 import { readSurroundings } from './reservations.ts';
 
 /** Plans for each worker as its claim would, and takes nothing. */
 export async function outlook(context: Context, jobId: number, signal: AbortSignal): Promise<Outlook[]> {
   const { database, sql, lanes } = context;
   const session: Session = { query: (statement, values = []) => database.query(statement, values, signal) };
-  const [row] = await session.query<{ lane: number }>(sql.pendingLane, [jobId]);
+  const [row] = await session.query<{ lane: number; parking: number }>(sql.pendingLane, [jobId]);
   if (row === undefined) return [];
   await lanes.refresh(signal);
   const lane = lanes.lane(row.lane);
@@ -29,18 +31,33 @@ export async function outlook(context: Context, jobId: number, signal: AbortSign
   const most = Object.fromEntries(
     able.flatMap(({ resources }) => Object.keys(resources)).map((name) => [name, Number.MAX_SAFE_INTEGER]),
   );
-  const heads = await readHeads(sql, session, { served, limit, places, room: new Room(0, most) });
-  const surroundings = await readSurroundings(sql, session, {
-    workerIds: able.map(({ id }) => id),
-    jobIds: heads.map(({ job_id }) => job_id),
-  });
   const waiting = lanes.hasGangs ? await waitingPlaces(context, session) : [];
-  return able.flatMap((worker) => {
-    const offer = offerOf(worker);
-    const request = { workerId: worker.id, limit: claimLimitOf(worker), offer, claimSeq: null };
-    const held = waiting.filter(({ workerId }) => workerId === worker.id);
-    const known = { served: lanes.servedBy(offer), heads, places, held };
-    const plan = planClaim(request, known, surroundings(worker.id));
-    return plan === undefined ? [] : [outlookOf(worker, { id: jobId, lane }, plan)];
-  });
+  const plain = served.filter(({ lane: { metered } }) => !metered);
+  const metered = served.filter((known) => known.lane.metered && (places.get(known.lane.queue) ?? 1) > 0);
+  const first = await readHeads(sql, session, { served: plain, limit, places, room: new Room(0, most) });
+  for (let depth = limit; ; depth = Math.min(depth * DEPTH_GROWTH, MAX_DEPTH)) {
+    const admission = new Admission(context, session);
+    const wanted = { workerId: able[0]?.id ?? 0, parking: row.parking, depth };
+    const heads = [...first, ...(await admission.look(metered, wanted))].sort(compareHeads);
+    const surroundings = await readSurroundings(sql, session, {
+      workerIds: able.map(({ id }) => id),
+      jobIds: heads.map(({ job_id }) => job_id),
+    });
+    const plans = able.map((worker) => {
+      const offer = offerOf(worker);
+      const request = { workerId: worker.id, limit: claimLimitOf(worker), offer, claimSeq: null };
+      const held = waiting.filter(({ workerId }) => workerId === worker.id);
+      const known = {
+        served: lanes.servedBy(offer),
+        heads,
+        places,
+        admission,
+        held,
+        mayPassUnread: depth >= MAX_DEPTH,
+      };
+      return { worker, plan: planClaim(request, known, surroundings(worker.id)) as ClaimPlan };
+    });
+    if (depth < MAX_DEPTH && plans.some(({ plan }) => plan.goesOn)) continue;
+    return plans.map(({ worker, plan }) => outlookOf(worker, { id: jobId, lane }, plan));
+  }
 }

@@ -40,8 +40,12 @@ export async function readLog(
   signal: AbortSignal,
 ): Promise<LogPiece[]> {
   const values = [jobId, attempt, from, maxBytes];
-  const rows = await database.query<{ start: number; data: Buffer }>(sql.readLog, values, signal);
-  return rows.map(({ start, data }) => ({ offset: start, data: new Uint8Array(data) }));
+  const rows = await database.query<{ start: number; data: Buffer; received_at: number }>(sql.readLog, values, signal);
+  return rows.map(({ start, data, received_at }) => ({
+    offset: start,
+    data: new Uint8Array(data),
+    receivedAt: received_at,
+  }));
 }
 
 export async function report(

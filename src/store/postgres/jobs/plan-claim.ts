@@ -8,26 +8,16 @@ import type { Session } from '../base/database.ts';
 import type { Sql } from '../base/sql.ts';
 import { numbers } from '../base/values.ts';
 import type { Admission } from './admission.ts';
+import type { Head } from './head.ts';
 import type { KnownLane } from './lanes.ts';
-
-/** A claimable job with its place in the order of claims. The lane of a parked job is that of its parking. */
-export interface Head {
-  lane: number;
-  rank: number;
-  turn: number;
-  due: number;
-  job_id: number;
-}
-
-export function compareHeads(a: Head, b: Head): number {
-  return a.rank - b.rank || a.turn - b.turn || a.due - b.due || a.job_id - b.job_id;
-}
 
 export interface ClaimPlan extends Choice {
   /** How many of the first jobs to take from each lane. */
   counts: ReadonlyMap<number, number>;
   /** Jobs that pass a reservation or a meter. Others of their lane might not. */
   passing: readonly number[];
+  /** Jobs that were not read may be able to start. */
+  goesOn: boolean;
 }
 
 /** How many more jobs may run, by queue. Queues without a limit are left out. */
@@ -50,8 +40,9 @@ interface Known {
   served: readonly KnownLane[];
   heads: readonly Head[];
   places: Places;
-  /** Without it, meters are left aside. */
-  admission?: Admission;
+  admission: Admission;
+  /** Less urgent jobs start although there may be more urgent ones that were not read. */
+  mayPassUnread: boolean;
   /** What the worker holds for members of gangs. */
   held: readonly { lane: Lane }[];
 }
@@ -59,10 +50,10 @@ interface Known {
 /** Returns `undefined` if the plan depends on the surroundings, and they are not given. */
 export function planClaim(
   request: ClaimRequest,
-  { served, heads, held, admission, ...given }: Known,
+  { served, heads, held, admission, mayPassUnread, ...given }: Known,
   surroundings: Surroundings | undefined,
 ): ClaimPlan | undefined {
-  admission?.begin();
+  admission.begin();
   const room = new Room(request.workerId, request.offer.free);
   for (const { lane } of held) room.hold(lane);
   const limit = request.limit - held.length;
@@ -72,17 +63,21 @@ export function planClaim(
   const counts = new Map<number, number>();
   const passing: number[] = [];
   const jobIds: number[] = [];
+  const isClosed = (laneId: number) => {
+    const lane = lanes.get(laneId);
+    return lane === undefined || closed.has(lane) || (places.get(lane.queue) ?? 1) <= 0;
+  };
   for (const head of heads) {
-    if (jobIds.length >= limit) break;
+    if (jobIds.length >= limit || (!mayPassUnread && admission.isBeyond(head, isClosed))) break;
     const jobId = head.job_id;
-    const laneId = admission?.homeOf(head.lane) ?? head.lane;
+    const laneId = admission.homeOf(head.lane);
     const lane = lanes.get(laneId);
     if (lane === undefined || closed.has(lane)) continue;
     const left = places.get(lane.queue);
     if (left !== undefined && left <= 0) continue;
     const verdict = room.judge(jobId, lane);
     const mayReserve = verdict === 'short' && room.mayReserve(lane);
-    if (lane.metered && (verdict === 'start' || mayReserve) && !(admission?.admits(head) ?? true)) continue;
+    if (lane.metered && (verdict === 'start' || mayReserve) && !admission.admits(head)) continue;
     if (verdict !== 'start') {
       if (mayReserve) {
         if (surroundings === undefined) return undefined;
@@ -94,9 +89,10 @@ export function planClaim(
     room.take(jobId, lane);
     if (left !== undefined) places.set(lane.queue, left - 1);
     jobIds.push(jobId);
-    if (lane.metered) admission?.take(jobId);
+    if (lane.metered) admission.take(jobId);
     if (room.reservation === null && !lane.metered) counts.set(laneId, (counts.get(laneId) ?? 0) + 1);
     else passing.push(jobId);
   }
-  return { jobIds, closed, room, counts, passing };
+  const goesOn = jobIds.length < limit && admission.hasUnread(isClosed);
+  return { jobIds, closed, room, counts, passing, goesOn };
 }

@@ -102,7 +102,8 @@ export async function relink(
   if (fate === 'upstream_failed' || fate === 'condition') {
     await session.query(sql.skipLive, [jobId, fate]);
     const own =
-      (flags & ~(FLAG.holdsKey | FLAG.notifiesFailure | FLAG.notifiesSuccess | FLAG.hasLimits)) | ownFlags(job);
+      (flags & ~(FLAG.holdsKey | FLAG.notifiesFailure | FLAG.notifiesSuccess | FLAG.notifiesCancel | FLAG.hasLimits)) |
+      ownFlags(job);
     const update = new GraphUpdate(context, transaction);
     await update.ended([{ jobId, flags: own, status: 'skipped', keepChildren: false }]);
     await update.write();

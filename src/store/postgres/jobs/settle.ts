@@ -6,7 +6,7 @@ import { numbers } from '../base/values.ts';
 import type { LinkedClaim } from '../graph/linked-claims.ts';
 import { endLinked } from '../graph/settle-linked.ts';
 import type { OpenAttempt } from './open-claims.ts';
-import { columnsOf, type EndedColumns, type EndedRow, rowsOf } from './settled-rows.ts';
+import { alikeColumnsOf, columnsOf, type EndedColumns, type EndedRow, rowsOf } from './settled-rows.ts';
 
 interface EarlierRow extends Omit<EndedRow, 'now'> {
   ended_at: number;
@@ -103,7 +103,10 @@ async function endSimple(context: Context, successes: readonly Success[], signal
     return await rowsOf(lanes, columns as EndedColumns, signal);
   }
   type Row = { now: number; ids: number[] | null };
-  const [row] = await database.query<Row>(sql.settleKnown, columnsOf(successes), signal);
+  const alike = alikeColumnsOf(successes);
+  const [row] = await (alike === undefined
+    ? database.query<Row>(sql.settleKnown, columnsOf(successes), signal)
+    : database.query<Row>(sql.settleAlike, alike, signal));
   const { now, ids } = row as Row;
   const rows = successes.map(({ jobId, attempt, workerId, startedAt = now }, place): EndedRow => {
     const { queue, dueAt, startedAt: began } = known[place] as OpenAttempt;

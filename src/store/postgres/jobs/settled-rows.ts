@@ -33,7 +33,20 @@ export function columnsOf(successes: readonly Success[]): unknown[] {
     numbersIfAny(successes.map(({ exitCode }) => exitCode)),
     jsonsIfAny(successes.map(({ result }) => result)),
     numbersIfAny(successes.map(({ startedAt }) => startedAt ?? null)),
+    numbersIfAny(successes.map(({ usage }) => usage?.cpuMs ?? null)),
+    numbersIfAny(successes.map(({ usage }) => usage?.maxRssBytes ?? null)),
   ];
+}
+
+/** The parameters of `settleAlike`; `undefined` unless the jobs differ in nothing but their ids and starts. */
+export function alikeColumnsOf(successes: readonly Success[]): unknown[] | undefined {
+  const { attempt, workerId, exitCode } = successes[0] as Success;
+  for (const other of successes) {
+    if (other.attempt !== attempt || other.workerId !== workerId || other.exitCode !== exitCode) return undefined;
+    if (other.result != null || other.usage !== undefined) return undefined;
+  }
+  const ids = numbers(successes.map(({ jobId }) => jobId));
+  return [ids, attempt, workerId, exitCode, numbersIfAny(successes.map(({ startedAt }) => startedAt ?? null))];
 }
 
 /** Reads lanes that this process does not know yet. If that fails, their queue is not named: the jobs have ended all the same. */

@@ -66,7 +66,8 @@ create table workron.reservation (
 );
 
 -- Places of the members of a gang, from when they are given until the gang is over. accepted: the worker has room for it, and holds
--- it. started: the member has been claimed. Until all are accepted, they are given back after "until".
+-- it. started: the member has been claimed, or will not be in this term. Until all are accepted, they are given back after "until".
+-- success: the member has succeeded and waits for the others, {"exitCode", "result"}.
 create table workron.place (
   job_id bigint primary key,
   gang_id text not null,
@@ -75,7 +76,21 @@ create table workron.place (
   worker_id integer not null,
   accepted boolean not null,
   started boolean not null,
-  until timestamptz(3) not null
+  until timestamptz(3) not null,
+  success jsonb
+);
+
+-- Gangs, from when they are first given places. job_id: the member of rank 0. term: how often it was given places. failures: terms that
+-- ended because a member failed. charged: the failures of its members when the term began. stops: terms that were stopped.
+-- Whoever writes gangs or places locks the table place.
+create table workron.gang (
+  id text collate "C" primary key,
+  job_id bigint not null,
+  term integer not null,
+  failures integer not null,
+  charged integer not null,
+  stops integer not null,
+  stopping boolean not null
 );
 
 -- Processes whose workers found nothing to do. New work is announced only while one of them may be waiting. Unlogged: a
@@ -179,9 +194,10 @@ create table workron.job (
 -- part of the row from the first changed byte to the last.
 --
 -- flags (src/store/flags.ts): 1 has children, 2 is a group, 4 belongs to a workflow, 8 holds a unique key, 16 has parents,
--- 32 is an item of a group, 64 was asked to stop without its dependents, 128 notifies of failure, 256 notifies of success,
+-- 32 is an item of a group, 64 was asked to stop without its dependents, 128 notifies of failure, 256 notifies of success, 32768 notifies of a cancel,
 -- 512 is never prefetched, 1024 was inserted by an application's transaction and not judged since (blocked; lane may be 0
--- for unknown), 2048 has no start timeout, 4096 has limits.
+-- for unknown), 2048 has no start timeout, 4096 has limits, 8192 needs all members of its gang, 16384 was asked to
+-- stop with its gang.
 -- failures, interruptions, snoozes, losses: null for 0.
 -- started_at: null while the job is running means that it was prefetched and has not started.
 -- *_edges: the edges to its parents by state; null for a job without parents.
@@ -240,6 +256,8 @@ create table workron.run (
   started_at timestamptz(3),
   ended_at timestamptz(3) not null,
   due timestamptz(3),
+  cpu_ms bigint,
+  max_rss bigint,
   attempt integer not null,
   worker_id integer,
   attempts integer,
@@ -293,6 +311,7 @@ create table workron.log (
   attempt integer not null,
   start bigint not null,
   data bytea not null,
+  received_at timestamptz not null,
   primary key (job_id, attempt, start)
 );
 
@@ -359,7 +378,8 @@ create table workron.workflow (
   notify jsonb,
   line bigint,
   definition text,
-  definition_version integer
+  definition_version integer,
+  submitted_by text
 );
 
 -- Workflow definitions. body: what the source means, as JSON; text, as equal text means that nothing has changed.
@@ -538,7 +558,7 @@ create table workron.session (
   expires_at timestamptz(3) not null
 );
 
--- Who changed what through the API. Rows are added, and deleted when they are old; nothing changes them.
+-- Who changed what through the API. A row is written before the change; status is null until its result is known.
 create table workron.audit (
   id bigint primary key generated always as identity,
   at timestamptz(3) not null,
@@ -546,22 +566,27 @@ create table workron.audit (
   address text not null,
   action text not null,
   path text not null,
-  status integer not null,
+  status integer,
   request_id text not null
 );
 
 -- INDEXES --------------------------------------------------------------------------------------------------------------
 
--- Lists by name, queue and tags. The claim reads none of these.
+-- The changes of one job, for its history.
+create index audit_path on workron.audit (path);
+
+-- Lists by name, queue and tags. The claim reads none of these. No two entries of job_queue and live_pending are equal, so that a
+-- full page would be searched for duplicates without success.
 create index job_name on workron.job (name, id) where name is not null;
-create index job_queue on workron.job (queue, id);
+create index job_queue on workron.job (queue, id) with (deduplicate_items = off);
 create index job_unique_key on workron.job ((spec ->> 'unique_key'), id) where spec ? 'unique_key';
 create index job_tagged on workron.job (id) where tags <> '{}';
 create index job_workflow on workron.job (workflow_id, id) where workflow_id is not null;
 create unique index job_item on workron.job (group_id, group_index) where group_id is not null;
 
 -- The order in which a lane's jobs are claimed.
-create index live_pending on workron.live (lane, rank, turn, due, job_id) where listed_as = 'pending';
+create index live_pending on workron.live (lane, rank, turn, due, job_id)
+  with (deduplicate_items = off) where listed_as = 'pending';
 create index live_fair on workron.live (lane, rank, fair_key, turn) where listed_as = 'pending' and fair_key is not null;
 create index slot_job on workron.slot (job_id);
 create index parking_opens on workron.parking (lane, opens_at);
@@ -758,6 +783,7 @@ declare
 begin
   delete from workron.live l
   where l.job_id = complete.job and l.attempt = complete.attempt and l.worker_id = complete.worker and l.claimed
+    and l.flags & 8192 = 0 -- needs all members of its gang
   returning * into v_gone;
   if v_gone.job_id is null then return false; end if;
   insert into workron.run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, attempts, failures,
@@ -794,7 +820,7 @@ end $$;
 -- true: the caller does the rest in the same transaction, and no workflow has been counted.
 create function workron.end_linked(
   p_jobs bigint[], p_attempts integer[], p_workers integer[], p_exit_codes integer[], p_results jsonb[], p_began float8[],
-  p_workflows bigint[],
+  p_cpu_ms bigint[], p_max_rss bigint[], p_workflows bigint[],
   out "now" float8, out ids bigint[], out attempts integer[], out workers integer[], out lanes integer[],
   out dues float8[], out starts float8[], out flags integer[], out propagated bigint[], out pending bigint[],
   out propagated_due float8, out incomplete boolean, out counted bigint[]
@@ -813,20 +839,20 @@ declare
   v_lock_timeout text;
 begin
   "now" := round(date_part('epoch', v_now) * 1000);
-  -- 1: has children.
+  -- 1: has children; 8192: needs all members of its gang.
   with input as materialized (
-      select * from unnest(p_jobs, p_attempts, p_workers, p_exit_codes, p_results, p_began, p_workflows)
-        i(job_id, attempt, worker_id, exit_code, result, began_at, workflow_id)),
+      select * from unnest(p_jobs, p_attempts, p_workers, p_exit_codes, p_results, p_began, p_cpu_ms, p_max_rss, p_workflows)
+        i(job_id, attempt, worker_id, exit_code, result, began_at, cpu_ms, max_rss, workflow_id)),
     gone as (
       delete from workron.live l using input i
-      where l.job_id = i.job_id and l.attempt = i.attempt and l.worker_id = i.worker_id and l.claimed
+      where l.job_id = i.job_id and l.attempt = i.attempt and l.worker_id = i.worker_id and l.claimed and l.flags & 8192 = 0
       returning l.job_id, l.attempt, l.lane, l.due, l.failures, l.interruptions, l.snoozes, l.losses, l.flags, l.worker_id,
         coalesce(l.started_at, least(to_timestamp(i.began_at / 1000.0)::timestamptz(3), v_now)) as started_at,
-        l.cancel_requested_at, i.exit_code, i.result, i.workflow_id),
+        l.cancel_requested_at, i.exit_code, i.result, i.cpu_ms, i.max_rss, i.workflow_id),
     runs as (
-      insert into workron.run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, exit_code, attempts,
-        failures, interruptions, snoozes, losses, cancel_requested_at, propagated)
-      select job_id, attempt, 'done', 'done', worker_id, started_at, v_now, due, exit_code, attempt,
+      insert into workron.run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, cpu_ms, max_rss, exit_code,
+        attempts, failures, interruptions, snoozes, losses, cancel_requested_at, propagated)
+      select job_id, attempt, 'done', 'done', worker_id, started_at, v_now, due, cpu_ms, max_rss, exit_code, attempt,
         failures, interruptions, snoozes, losses, cancel_requested_at, case when flags & 1 <> 0 then true end
       from gone),
     results as (

@@ -31,6 +31,7 @@ export interface JobRow extends SpecRow {
   worker_id: number | null;
   heard_at: number | null;
   cancel_requested_at: number | null;
+  gang_stop: boolean;
   expires_at: number | null;
   exit_code: number | null;
   signal: string | null;
@@ -78,6 +79,7 @@ export function decodeJob(row: JobRow): Job {
     workerId: row.worker_id,
     lastHeartbeatAt: row.heard_at,
     cancelRequestedAt: row.cancel_requested_at,
+    gangStop: row.gang_stop,
     expiresAt: row.expires_at,
     exitCode: row.exit_code,
     signal: row.signal,

@@ -20,6 +20,8 @@ export async function attempts({ database, sql }: Context, jobId: number, signal
     started_at: number;
     ended_at: number;
     exit_code: number | null;
+    cpu_ms: number | null;
+    max_rss: number | null;
   };
   const rows = await database.query<Row>(sql.attempts, [jobId], signal);
   return rows.map((row) => ({
@@ -33,6 +35,7 @@ export async function attempts({ database, sql }: Context, jobId: number, signal
     signal: row.signal,
     error: row.error,
     thrown: row.thrown,
+    usage: row.cpu_ms === null ? null : { cpuMs: row.cpu_ms, maxRssBytes: row.max_rss },
   }));
 }
 

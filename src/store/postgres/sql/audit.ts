@@ -9,11 +9,13 @@ export function auditSql(s: string) {
   return {
     insertAudit: `with ${now}
       insert into ${s}.audit (at, actor, address, action, path, status, request_id)
-      select t.now, $1, $2, $3, $4, $5, $6 from t`,
+      select t.now, $1, $2, $3, $4, $5, $6 from t returning id`,
+    endAudit: `update ${s}.audit set status = $2 where id = $1 and status is null`,
     audit: `select * from ${s}.audit where ($1::text is null or actor = $1) and ($2::text is null or strpos(path, $2) > 0)
         and ($3::float8 is null or at >= ${instant('$3::float8')}) and ($4::float8 is null or at < ${instant('$4::float8')})
         and ($5::bigint is null or id < $5)
       order by id desc limit $6`,
+    auditOf: `select * from ${s}.audit where path = any($1::text[]) order by id desc limit $2`,
     pruneAudit: `with ${now}
       delete from ${s}.audit where id = any(array(
         select a.id from ${s}.audit a, t where a.at < t.now - $1::float8 * interval '1 millisecond' order by a.id limit $2))

@@ -46,25 +46,29 @@ export function claimSql(s: string) {
    * ctid: it is missed, and never run with its old payload.
    *
    * The answer is one row of arrays, because a row per job would cost as much as the claim. The fields of `live` and those of
-   * `job` are returned side by side, each with its ids: one scan of `job` in the order of its ids costs less than a join. What
-   * most jobs do not have is only in `more_live` and `more_job`. The row is returned even if nothing was taken: it carries the
-   * worker's state and how many jobs were wanted, so that a claim that missed some tries again.
+   * `job` are returned side by side: one scan of `job` in the order of its ids costs less than a join. `job_ids` is that order,
+   * unless it is the order of `ids`. What most jobs do not have is only in `more_live` and `more_job`. The row is returned even if
+   * nothing was taken: it carries the worker's state and how many jobs were wanted, so that a claim that missed some tries again.
    */
-  const takePicked = (wanted: string, startedAt = 't.now', ctids = 'array(select ctid from picked)') => `taken as (
+  const takePicked = (
+    wanted: string,
+    { startedAt = 't.now', ctids = 'array(select ctid from picked)', lanes = 'array_agg(lane)' } = {},
+  ) => `taken as (
       update ${s}.live l
       set claimed = true, attempt = l.attempt + 1, worker_id = $1, started_at = ${startedAt},
         renewed_at = case when $2::bigint is null then t.now end
       from t where l.ctid = any(${ctids})
       returning l.job_id, l.attempt, l.failures, l.due, l.turn, l.lane, l.flags),
     claimed as materialized (
-      select array_agg(job_id) as ids, array_agg(attempt) as attempts, array_agg(lane) as lanes,
-        array_agg(${epochMs('due')}) as dues, json_object_agg(job_id, json_build_array(flags, turn, failures))
-          filter (where flags <> 0 or turn <> 0 or failures is not null) as more_live
+      select array_agg(job_id) as ids, ${lanes} as lanes, array_agg((date_part('epoch', due) * 1000)::bigint) as dues,
+        json_object_agg(job_id, json_build_array(attempt, flags, turn, failures))
+          filter (where attempt <> 1 or flags <> 0 or turn <> 0 or failures is not null) as more_live
       from taken),
     ${newClaim('select ids as job_ids from claimed', { worker: '$1', seq: '$2', ended: '$3' })},
     ${freeKeys('taken', `g.flags & ${FLAG.holdsKey} <> 0 and u.hold = 'pending'`)}
     select (select state from ${s}.worker where id = $1) as state, (${wanted}) as wanted,
-      (select ${epochMs('now')} from t) as now, (select id from claim) as claim, c.*, j.*
+      (select ${epochMs('now')} from t) as now, (select id from claim) as claim, c.*,
+      case when j.job_ids <> c.ids then j.job_ids end as job_ids, j.specs, j.more_job
     from claimed c, (
       select array_agg(j.id) as job_ids, json_agg(j.spec) as specs, json_object_agg(j.id, json_build_array(j.priority,
           j.name, j.tags, j.workflow_id, j.step_key, j.group_id, j.group_index))
@@ -114,7 +118,9 @@ export function claimSql(s: string) {
         select l.lane, l.rank, l.turn, l.due, l.job_id from ${s}.live l
         where ${isPending('l')} and l.lane = u.lane order by ${order} limit u.n) c
       where ${isOpen('u.lane', 'false')} order by c.rank, c.turn, c.due, c.job_id`,
-    pendingLane: `select coalesce((select p.lane from ${s}.parking p where p.id = -l.lane), l.lane) as lane
+    /** `parking`: 0 if it is not parked. */
+    pendingLane: `select coalesce((select p.lane from ${s}.parking p where p.id = -l.lane), l.lane) as lane,
+        greatest(-l.lane, 0) as parking
       from ${s}.live l where l.job_id = $1 and ${isPending('l')}`,
 
     // PostgreSQL only: a claim is one statement that skips locked rows, and processes that wait for jobs are registered.
@@ -175,8 +181,8 @@ export function claimSql(s: string) {
         select p.ctid from heads h cross join lateral (
           select l.ctid from ${s}.live l where ${isPending('l')} and l.lane = h.lane and ${mayBePrefetched('l')}
           order by ${order} limit h.n for update skip locked) p),
-      ${takePicked('select coalesce(sum(n), 0)::integer from heads', 'null')}`,
-    /** claimPrefetch for one lane whose jobs may be prefetched. */
+      ${takePicked('select coalesce(sum(n), 0)::integer from heads', { startedAt: 'null' })}`,
+    /** claimPrefetch for one lane whose jobs may be prefetched. Answers with no lanes. */
     claimPrefetchOneLane: `with ${now},
       found as materialized (
         select array_agg(p.ctid) as ctids, array_position(array_agg(p.may), false) - 1 as stop
@@ -185,7 +191,11 @@ export function claimSql(s: string) {
           order by ${order} limit $5 for update skip locked) p
         where ${isOpen('h.lane', 'true')} and ${mayClaim}),
       picked as materialized (select case when stop is null then ctids else ctids[:stop] end as ctids from found),
-      ${takePicked('select coalesce(cardinality(ctids), 0) from picked', 'null', '(select ctids from picked)::tid[]')}`,
+      ${takePicked('select coalesce(cardinality(ctids), 0) from picked', {
+        startedAt: 'null',
+        ctids: '(select ctids from picked)::tid[]',
+        lanes: 'null::integer[]',
+      })}`,
     /** Locks queues that have a limit. Their running jobs are counted in the next statement, under this lock. */
     lockQueues: `select name, max_running, rate from ${s}.queue
       where name = any($1::text[]) and (max_running is not null or rate is not null)

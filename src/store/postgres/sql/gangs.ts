@@ -11,14 +11,14 @@ export function gangsSql(s: string) {
   return {
     /** $1 the lanes of gangs. */
     waitingMembers: `with ${now}
-      select l.job_id as id, l.lane, -l.rank as priority, ${epochMs('l.due')} as due, j.spec -> 'gang' as gang,
+      select l.job_id as id, l.lane, -l.rank as priority, ${epochMs('l.due')} as due, coalesce(l.failures, 0) as failures, j.spec -> 'gang' as gang,
         ${epochMs('t.now')} as now
       from t, ${s}.live l join ${s}.job j on j.id = l.job_id
       where ${isPending('l')} and l.lane = any($1::integer[]) and ${isOpenIn(s)('l.lane', 'false')}
         and not exists (select 1 from ${s}.place p where p.job_id = l.job_id)
       order by l.rank, l.due, l.job_id limit $2`,
     places: `select p.job_id, p.gang_id, p.rank, p.size, p.worker_id, p.accepted, p.started,
-        ${epochMs('p.until')} as until, n.key
+        ${epochMs('p.until')} as until, p.success, n.key
       from ${s}.place p left join ${s}.live l on l.job_id = p.job_id and ${isPending('l')}
         left join ${s}.lane n on n.id = l.lane
       order by p.gang_id, p.rank`,
@@ -28,12 +28,30 @@ export function gangsSql(s: string) {
         i(job_id, gang_id, rank, size, worker_id, until)`,
     acceptPlaces: `update ${s}.place set accepted = true where job_id = any($1::bigint[])`,
     startPlaces: `update ${s}.place set started = true where job_id = any($1::bigint[])`,
-    dropPlaces: `delete from ${s}.place where gang_id = any($1::text[])`,
+    gangs: `select id, job_id, term, failures, charged, stops, stopping from ${s}.gang where id = any($1::text[]) order by id`,
+    storeGangs: `insert into ${s}.gang (id, job_id, term, failures, charged, stops, stopping)
+      select i.*, false
+      from unnest($1::text[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[], $6::integer[]) i
+      on conflict (id) do update set job_id = excluded.job_id, term = excluded.term, failures = excluded.failures,
+        charged = excluded.charged, stops = excluded.stops, stopping = false`,
+    stopGang: `update ${s}.gang set stopping = true, stops = stops + 1, failures = failures + $3::integer
+      where id = $1 and term = $2 and not stopping returning id`,
+    closePlaces: `update ${s}.place set started = true where gang_id = $1`,
+    holdMembers: `update ${s}.live set listed_as = 'blocked', claimed = false, renewed_at = null where job_id = any($1::bigint[])`,
+    noteSuccesses: `update ${s}.place p set success = i.success
+      from unnest($1::bigint[], $2::jsonb[]) i(job_id, success) where p.job_id = i.job_id`,
+    dropPlaces: `delete from ${s}.place p using ${s}.gang g,
+        unnest($1::text[], $2::integer[], $3::boolean[]) i(gang_id, term, unless_started)
+      where p.gang_id = i.gang_id and g.id = i.gang_id and g.term = i.term
+        and not (i.unless_started and exists (select 1 from ${s}.place o where o.gang_id = i.gang_id and o.started))`,
+    pruneGangs: `delete from ${s}.gang g where not exists (select 1 from ${s}.job j where j.id = g.job_id)
+      and not exists (select 1 from ${s}.place p where p.gang_id = g.id)`,
     gangHosts: `select p.gang_id, coalesce(w.profile ->> 'address', w.profile ->> 'host', '') as host
       from ${s}.place p left join ${s}.worker w on w.id = p.worker_id
       where p.gang_id = any($1::text[]) order by p.gang_id, p.rank`,
 
-    // PostgreSQL only: there are several writers.
+    // PostgreSQL only: there are several writers, and a result is written with the end.
+    writeResults: `insert into ${s}.result (job_id, value) select * from unnest($1::bigint[], $2::jsonb[])`,
     /** Whoever changes places holds this until the end of the transaction. */
     lockPlaces: `lock table ${s}.place in share row exclusive mode`,
   } satisfies Twins<'gangs'>;

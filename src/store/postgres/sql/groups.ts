@@ -6,7 +6,7 @@ import { nowIn } from './instants.ts';
 import { countersOf, edgeState, flagsOf, isFinal } from './standing.ts';
 
 /** The bits that an item takes over from its group. */
-const INHERITED = FLAG.inWorkflow | FLAG.neverPrefetched | FLAG.hasLimits;
+const INHERITED = FLAG.inWorkflow | FLAG.neverPrefetched | FLAG.hasLimits | FLAG.member;
 
 export function groupsSql(s: string) {
   const now = nowIn(s);
@@ -33,7 +33,10 @@ export function groupsSql(s: string) {
       jobs as (
         insert into ${s}.job (id, queue, kind, name, priority, tags, created_at, spec, workflow_id, step_key, group_id,
           group_index)
-        select i.id, p.queue, p.kind, p.name, p.priority, p.tags, t.now, p.spec || jsonb_build_object('item', i.value),
+        select i.id, p.queue, p.kind, p.name, p.priority,
+          case when p.spec ? 'gang' then p.tags || ('gang:step-' || p.id) else p.tags end, t.now,
+          p.spec || jsonb_build_object('item', i.value) || case when p.spec ? 'gang' then jsonb_build_object('gang',
+            p.spec -> 'gang' || jsonb_build_object('id', 'step-' || p.id, 'rank', i.place)) else '{}' end,
           p.workflow_id, p.step_key, p.id, i.place
         from item i, parent p, t),
       lives as (

@@ -11,6 +11,7 @@ const REPLACED =
   FLAG.holdsKey |
   FLAG.notifiesFailure |
   FLAG.notifiesSuccess |
+  FLAG.notifiesCancel |
   FLAG.neverPrefetched |
   FLAG.hasNoStartTimeout |
   FLAG.hasLimits;

@@ -33,6 +33,7 @@ export function keysSql(s: string) {
     /** The unfinished jobs whose end the holders of keys wait for, because those held the key before. */
     keyAfters: `select j.id, l.job_id as after from ${s}.job j join ${s}.live l on l.job_id = (j.spec ->> 'unique_after')::bigint
       where j.id = any($1::bigint[]) and j.spec ? 'unique_after'`,
+    holderQueues: `select id, queue from ${s}.job where id = any($1::bigint[])`,
     lockKeys: `select key, job_id from ${s}.unique_key where key = any($1::text[]) order by key collate "C" for update`,
     /**
      * Creates missing keys with job_id 0 and locks existing ones in one ordered pass; two passes could deadlock.

@@ -49,6 +49,8 @@ export function metersSql(s: string) {
       select p.id, p.lane, p.meter from ${s}.parking p, t
       where p.lane = any($1::integer[]) and p.opens_at <= t.now and not p.skips and ${isOpen('p.lane', 'false')}
         and ${mayClaim('$2', 't.now')}`,
+    parkingById: `select p.id, p.lane, p.meter from ${s}.parking p
+      where p.id = $1 and not p.skips and ${isOpen('p.lane', 'false')}`,
     park: `insert into ${s}.parking as p (lane, meter, rule, skips, opens_at)
       select i.lane, i.meter, i.rule, i.skips, coalesce(to_timestamp(i.opens_at / 1000.0), 'infinity')
       from unnest($1::integer[], $2::text[], $3::text[], $4::boolean[], $5::float8[]) i(lane, meter, rule, skips, opens_at)
@@ -71,8 +73,15 @@ export function metersSql(s: string) {
     nextOpening: `with ${now}
       select min(p.opens_at) as at from ${s}.parking p, t where p.opens_at > t.now and p.opens_at < 'infinity'
         and exists (select 1 from ${s}.live l where l.lane = -p.id and ${isPending('l')})`,
-    parkedToSkip: `select l.job_id from ${s}.parking p join ${s}.live l on l.lane = -p.id and ${isPending('l')}
-      where p.skips order by l.job_id limit $1`,
+    /** Parking by parking: a join in the order of ids would read all pending jobs, even where nothing is parked. */
+    parkedToSkip: `select c.job_id from ${s}.parking p cross join lateral (
+        select l.job_id from ${s}.live l where ${isPending('l')} and l.lane = -p.id order by ${order} limit $1) c
+      where p.skips order by c.job_id limit $1`,
+    countAheadAt: `select count(*) as count from (
+        select 1 from ${s}.live me join ${s}.parking p on p.meter = $1 and not p.skips cross join lateral (
+          select 1 from ${s}.live l where ${isPending('l')} and l.lane = -p.id
+            and (${order}) < (me.rank, me.turn, me.due, me.job_id) limit $3) ahead
+        where me.job_id = $2 and ${isPending('me')} limit $3) counted`,
     limits: `select * from (
         select n.name, (select m.max from ${s}.meter m where m.name = n.name) as max, ${running('n.name')} as running,
           ${waiting('n.name')} as waiting

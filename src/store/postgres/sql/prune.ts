@@ -14,6 +14,12 @@ export function pruneSql(s: string) {
   const standsAlone = (id: string) => `not ${isNeeded(id)}
       and not exists (select 1 from ${s}.job j where j.id = ${id} and j.workflow_id is not null)`;
 
+  /** True if the notifications of an end have not been written yet. */
+  const untold = (column: string, id: string) =>
+    `exists (select 1 from ${s}.notice n where n.kind = 'ended' and n.${column} = ${id})`;
+  /** A member of a gang has a place until the gang is over. */
+  const isPlaced = (id: string) => `exists (select 1 from ${s}.place p where p.job_id = ${id})`;
+
   const oldJobs = (isOne: string) => `select c.job_id, c.ended_at, c.last, c.looked from (
         select e.job_id, e.ended_at, max(e.job_id) over () as last, count(*) over () as looked from (
           select job_id, ended_at from ${s}.run where ${isOne} and job_id > $2 order by job_id limit $3) e) c
@@ -34,6 +40,13 @@ export function pruneSql(s: string) {
       where k.workflow_id = $1 and w.id = $1`,
     pruneWorkflow: `delete from ${s}.workflow where id = $1`,
     pruneWorkflowNotifications: `delete from ${s}.notification where workflow_id = $1`,
+    /** Run after the jobs are locked, as `prunable`. */
+    deletableJobs: `select i.job_id from unnest($1::bigint[]) i(job_id)
+      where ${standsAlone('i.job_id')} and not ${untold('job_id', 'i.job_id')} 
+        and not exists (select 1 from ${s}.job j where j.id = i.job_id and j.spec -> 'gang' is not null)`,
+    deletableWorkflow: `select 1 where not ${untold('workflow_id', '$1')} and not exists (
+      select 1 from ${s}.job j where j.workflow_id = $1
+        and (${isNeeded('j.id')} or ${untold('job_id', 'j.id')} or ${isPlaced('j.id')}))`,
     pruneJobs: `with gone as (select unnest($1::bigint[]) as job_id),
       groups as (delete from ${s}.job_group f using gone where f.job_id = gone.job_id),
       cascades as (delete from ${s}.cascade c using gone where c.job_id = gone.job_id),
@@ -68,6 +81,7 @@ export function pruneSql(s: string) {
     /** The jobs among $1 that may be deleted. Run after they are locked: adding a child to one of them takes the same lock. */
     prunable: `select i.job_id from unnest($1::bigint[]) i(job_id) where ${standsAlone('i.job_id')}`,
     neededOf: `select i.job_id from unnest($1::bigint[]) i(job_id) where ${isNeeded('i.job_id')}`,
+    lockEndedWorkflow: `select id from ${s}.workflow where id = $1 and ended_at is not null for update`,
     /** Locks the workflow after its jobs, see 'Lock order' in docs/architecture.md. */
     lockOldWorkflow: `select id from ${s}.workflow where id = $1 and status = $2
       and ended_at + $3::float8 * interval '1 ms' < (select ${s}.now()) for update`,

@@ -1,6 +1,7 @@
 /** Reading jobs. */
 
 import { MAX_LISTED_LENGTH, MAX_LISTED_PARENTS } from '../../../core/job-filter.ts';
+import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
 import { order } from './claim.ts';
 import { isPending, statusOf } from './standing.ts';
@@ -49,7 +50,7 @@ const jobColumns = ({ spec, error, thrown, result, cut }: Cuttable) => `
   case when l.job_id is null then r.ended_at end as done_at,
   case when l.job_id is null then r.worker_id else l.worker_id end as worker_id,
   case when ${statusOf('l')} = 'running' then coalesce(l.renewed_at, w.seen_at) end as heard_at,
-  case when l.job_id is null then r.cancel_requested_at else l.cancel_requested_at end as cancel_requested_at,
+  case when l.job_id is null then r.cancel_requested_at else l.cancel_requested_at end as cancel_requested_at, coalesce(l.flags & ${FLAG.gangStop} <> 0, false) as gang_stop,
   case when ${statusOf('l')} <> 'running' then l.expires_at end as expires_at, r.exit_code, r.signal, ${error}, ${thrown}, r.reason, ${result} as result,
   p.attempt as progress_attempt, p.fraction, p.note,
   p.checkpoint_kind, p.checkpoint_bytes, p.checkpoint_attempt, p.checkpoint_at,
@@ -90,8 +91,8 @@ export function readSql(s: string) {
     /** An offline worker may have claimed until its lease ended, without a later heartbeat. */
     workerGone: `select extract(epoch from seen_at)::float8 * 1000 + lease_ms as at from ${s}.worker
       where id = $1 and state = 'offline'`,
-    attempts: `select job_id, attempt, worker_id, coalesce(started_at, ended_at) as started_at, ended_at, outcome, exit_code, signal, error, thrown from ${s}.run
-      where job_id = $1 and attempt > 0 order by attempt`,
+    attempts: `select job_id, attempt, worker_id, coalesce(started_at, ended_at) as started_at, ended_at, outcome, exit_code, signal, error, thrown,
+      cpu_ms, max_rss from ${s}.run where job_id = $1 and attempt > 0 order by attempt`,
     countAhead: `select count(*) as count from (
       select 1 from ${s}.live me join ${s}.any_lane mine on mine.id = me.lane
         join ${s}.lane n on n.queue = mine.queue cross join lateral (

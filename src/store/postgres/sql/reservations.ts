@@ -21,11 +21,11 @@ export function reservationsSql(s: string) {
       from ${heldIn(s)} and c.worker_id = any($1::integer[])
         join ${s}.lane n on n.id = l.lane join ${s}.job j on j.id = l.job_id`,
     runTimes: `select j.id, ${times} from ${s}.job j where j.id = any($1::bigint[])`,
-    /** $1 how long one is valid. */
+    /** $1 how long one is valid. A job that waited for a rate may still be parked. */
     reservations: `with ${now}
       select r.worker_id, r.job_id, n.key, l.rank, ${epochMs('r.starts_at')} as starts_at, ${epochMs('r.renewed_at')} as renewed_at
       from t, ${s}.reservation r join ${s}.worker w on w.id = r.worker_id join ${s}.live l on l.job_id = r.job_id
-        join ${s}.lane n on n.id = l.lane
+        left join ${s}.parking p on p.id = -l.lane join ${s}.lane n on n.id = coalesce(p.lane, l.lane)
       where r.renewed_at >= t.now - $1::float8 * interval '1 ms' and w.state = 'online'
         and w.seen_at + w.lease_ms * interval '1 ms' >= t.now and ${isPending('l')}`,
     setReservation: `with ${now}

@@ -1,5 +1,6 @@
 /** Parts of statements that derive a job's state from other rows, as functions of the quoted schema. */
 
+import type { NotifyEvent } from '../../../core/notify.ts';
 import { FLAG } from '../../flags.ts';
 
 /** The status of an unfinished job. */
@@ -32,6 +33,12 @@ export function edgeState(s: string): string {
 /** The line of a schedule that job `j` runs for. A step has none: its workflow is the run. */
 export const lineOfJob = `case when j.workflow_id is null then (j.spec -> 'tick' ->> 'line')::bigint end`;
 
+/** The flag, if a target of job `j` wants one of the events; else 0. */
+function wants(events: readonly NotifyEvent[], flag: number): string {
+  const isOne = events.map((event) => `@ == "${event}"`).join(' || ');
+  return `case when j.spec @? '$.notify[*].on[*] ? (${isOne})' then ${flag} else 0 end`;
+}
+
 /** The flags of a job `j` that waits again. Its unique key is not taken again. */
 export function flagsOf(s: string): string {
   return `(case when exists (select 1 from ${s}.edge o where o.parent_id = j.id) then ${FLAG.hasChildren} else 0 end
@@ -39,9 +46,11 @@ export function flagsOf(s: string): string {
       | case when j.workflow_id is not null then ${FLAG.inWorkflow} else 0 end
       | case when exists (select 1 from ${s}.edge o where o.child_id = j.id) then ${FLAG.hasParents} else 0 end
       | case when j.group_id is not null then ${FLAG.item}
-          when j.spec @? '$.notify[*].on[*] ? (@ == "recovered")' then ${FLAG.notifiesFailure | FLAG.notifiesSuccess}
-          when j.spec @? '$.notify[*].on[*] ? (@ == "failed")' then ${FLAG.notifiesFailure} else 0 end
+          when not j.spec ? 'notify' then 0
+          else ${wants(['failed', 'recovered', 'slow'], FLAG.notifiesFailure)}
+            | ${wants(['done', 'recovered', 'slow'], FLAG.notifiesSuccess)} | ${wants(['cancelled'], FLAG.notifiesCancel)} end
       | case when j.spec ->> 'rerun' = 'never' or (j.spec -> 'max_attempts')::integer <= 1 then ${FLAG.neverPrefetched} else 0 end
+      | case when j.spec -> 'gang' ->> 'onMemberFailure' <> 'continue' then ${FLAG.member} else 0 end
       | case when j.spec ? 'limits' then ${FLAG.hasLimits} else 0 end
       | case when j.spec ->> 'start_timeout_ms' is null then ${FLAG.hasNoStartTimeout} else 0 end)`;
 }

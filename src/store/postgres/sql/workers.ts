@@ -26,9 +26,10 @@ export function workersSql(s: string) {
         state = case when state = 'draining' then 'online' else state end
       where id = $1`,
     leaveWorker: `update ${s}.worker set state = 'offline' where id = $1`,
-    /** With the keys of the lanes: other processes may have created them. */
+    /** $1 workers. With the keys of the lanes: other processes may have created them. */
     heldLanes: `select h.worker_id, n.key, count(*) as count
-      from (select distinct l.job_id, l.worker_id, l.lane from ${heldIn(s)}) h join ${s}.lane n on n.id = h.lane
+      from (select distinct l.job_id, l.worker_id, l.lane from ${heldIn(s)} and c.worker_id = any($1::integer[])) h
+        join ${s}.lane n on n.id = h.lane
       group by h.worker_id, n.key`,
 
     // PostgreSQL only: a worker's session lock has its id as key and is taken before its row is visible.

@@ -9,8 +9,8 @@ export function workflowsSql(s: string) {
   return {
     insertWorkflow: `with ${now}
       insert into ${s}.workflow (id, name, params, status, created_at, rerun_of, total, open_steps, notify,
-        definition, definition_version)
-      select nextval('${s}.workflow_id'), $1, $2, 'pending', t.now, $3, $4, $4, $5, $6, $7 from t returning id, created_at`,
+        definition, definition_version, submitted_by)
+      select nextval('${s}.workflow_id'), $1, $2, 'pending', t.now, $3, $4, $4, $5, $6, $7, $8 from t returning id, created_at`,
     workflows: `select * from ${s}.workflow where id = any($1::bigint[])`,
     skippedSteps: `select j.workflow_id, count(*) as count from ${s}.job j join ${s}.run r on r.job_id = j.id
         and coalesce(r.status, '') = 'skipped'

@@ -88,14 +88,17 @@ function decodeJobs({ rows, startedAt, runContext }: ClaimAnswer, { prefetch = f
 async function settle({ writer }: Threads, successes: readonly Success[], signal: AbortSignal): Promise<Settled[]> {
   const rows = successes.map(encodeSuccess);
   const hasResults = rows.some(([, , , , result]) => result !== null);
-  const input = { rows: JSON.stringify(rows), count: rows.length, hasResults };
+  const hasUsage = successes.some(({ usage }) => usage !== undefined);
+  const input = { rows: JSON.stringify(rows), count: rows.length, hasResults, hasUsage };
   const settled = JSON.parse(await writer.call('settle', [input], signal)) as SettledRow[];
   return settledInOrder(successes, settled);
 }
 
-function encodeSuccess({ jobId, attempt, workerId, exitCode, startedAt, result }: Success): SuccessRow {
+function encodeSuccess({ jobId, attempt, workerId, exitCode, startedAt, result, usage }: Success): SuccessRow {
   const text = result === undefined || result === null ? null : JSON.stringify(result);
-  return [jobId, attempt, workerId, exitCode, text, startedAt === undefined ? null : Math.round(startedAt)];
+  const start = startedAt === undefined ? null : Math.round(startedAt);
+  const used = usage === undefined ? ([] as const) : ([usage.cpuMs, usage.maxRssBytes] as const);
+  return [jobId, attempt, workerId, exitCode, text, start, ...used];
 }
 
 /** A success that is not among the settled has lost its lease; one that is there twice repeats the first. */

@@ -58,6 +58,11 @@ export class Database implements Disposable {
     return this.#prepared(sql, this.#asObjects).iterate(...params) as Iterable<Row>;
   }
 
+  /** As `each`, with rows as arrays. */
+  eachTuple<Row extends readonly unknown[]>(sql: string, ...params: Param[]): Iterable<Row> {
+    return this.#prepared(sql, this.#asTuples).iterate(...params) as unknown as Iterable<Row>;
+  }
+
   /** Returns rows as arrays, which are cheap to send to another thread. */
   tuples<Row extends readonly unknown[]>(sql: string, ...params: Param[]): Row[] {
     return this.#prepared(sql, this.#asTuples).all(...params) as unknown as Row[];

@@ -1,6 +1,6 @@
 /** The methods of the reader's thread: reads that may take their time. */
 
-import { audit } from '../cluster/audit.ts';
+import { audit, auditOf } from '../cluster/audit.ts';
 import { instances } from '../cluster/instances.ts';
 import { duties } from '../cluster/leadership.ts';
 import { notifications } from '../cluster/notices.ts';
@@ -12,7 +12,7 @@ import { workers } from '../cluster/workers.ts';
 import { hasIntake } from '../graph/adopt.ts';
 import { definitions, definitionVersions } from '../graph/definitions.ts';
 import { skippedSteps, steps, workflows } from '../graph/workflows.ts';
-import { limits, rates } from '../jobs/meters.ts';
+import { countAheadAt, limits, rates } from '../jobs/meters.ts';
 import { outlook } from '../jobs/outlook.ts';
 import { readLog } from '../jobs/output.ts';
 import { count, list } from '../reads/list.ts';
@@ -25,6 +25,7 @@ export const readerMethods = {
   count,
   attempts,
   countAhead,
+  countAheadAt,
   outlook,
   workflows,
   skippedSteps,
@@ -46,6 +47,7 @@ export const readerMethods = {
   workers,
   tokens,
   audit,
+  auditOf,
   stats,
   duties,
   instances,

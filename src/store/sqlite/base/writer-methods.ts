@@ -1,6 +1,6 @@
 /** The methods of the writer's thread. */
 
-import { addAudit, pruneAudit } from '../cluster/audit.ts';
+import { addAudit, endAudit, pruneAudit } from '../cluster/audit.ts';
 import { beatInstance, forgetInstances, leaveInstance } from '../cluster/instances.ts';
 import { lead, resign } from '../cluster/leadership.ts';
 import { deliver, notices, postponeNotice } from '../cluster/notices.ts';
@@ -29,9 +29,10 @@ import { workflow } from '../graph/workflows.ts';
 import { applyChanges } from '../jobs/apply-changes.ts';
 import { checkpoint, readCheckpoint, writeCheckpoint } from '../jobs/checkpoint.ts';
 import { claim } from '../jobs/claim.ts';
+import { deleteJobs, deleteWorkflow } from '../jobs/delete.ts';
 import { findExpired, findLost, promote } from '../jobs/duties.ts';
 import { edit } from '../jobs/edit.ts';
-import { dropPlaces, placeGangs, places } from '../jobs/gangs.ts';
+import { dropPlaces, gangs, placeGangs, places, stopGang } from '../jobs/gangs.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
@@ -55,6 +56,8 @@ const writes = {
   settle,
   applyChanges,
   edit,
+  deleteJobs,
+  deleteWorkflow,
 
   promote,
   cascade,
@@ -63,6 +66,7 @@ const writes = {
   retireWorkers,
   prune,
   placeGangs,
+  stopGang,
   dropPlaces,
 
   insertWorkflow,
@@ -102,6 +106,7 @@ const writes = {
   revokeToken,
   touchTokens,
   addAudit,
+  endAudit,
   pruneAudit,
   pruneTokens,
   createSession,
@@ -139,6 +144,7 @@ export const urgentReads = {
   operation,
   openOperations,
   places,
+  gangs,
 } satisfies Methods;
 
 export const writerMethods = { ...writes, ...urgentReads };

@@ -4,7 +4,7 @@ import type { TerminalStatus } from '../../../core/job.ts';
 import type { Delivery, Notice, Notification, NotificationFilter } from '../../../core/notice.ts';
 import { isWatched, type NotifyEvent } from '../../../core/notify.ts';
 import { GATHER_MS, mergeMissed, type TickNotice } from '../../../core/schedule/tick-notices.ts';
-import { FLAG } from '../../flags.ts';
+import { noticeFlag } from '../../flags.ts';
 import { type NoticeRow, type NotificationRow, noticeOf, notificationOf } from '../../notice-columns.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
@@ -34,15 +34,15 @@ export function noteEnds(
   ended: readonly { jobId: number; flags: number; status: TerminalStatus }[],
 ): void {
   for (const { jobId, flags, status } of ended) {
-    if (flags & (status === 'failed' ? FLAG.notifiesFailure : status === 'done' ? FLAG.notifiesSuccess : 0)) {
-      addNotice(context, { kind: 'ended', jobId, status: status as 'done' | 'failed' });
+    if (flags & noticeFlag(status)) {
+      addNotice(context, { kind: 'ended', jobId, status: status as Notice['status'] });
     }
   }
 }
 
 export function noteWorkflowEnd(context: Context, row: WorkflowRow, status: string): void {
   if (!isWatched(notifyOf(row), status)) return;
-  addNotice(context, { kind: 'ended', workflowId: row.id, status: status as 'done' | 'failed' });
+  addNotice(context, { kind: 'ended', workflowId: row.id, status: status as Notice['status'] });
 }
 
 export function notices({ database, now }: Context, limit: number): Notice[] {

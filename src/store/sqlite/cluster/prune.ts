@@ -26,10 +26,11 @@ export function prune(context: Context, retention: Retention, limit: number, old
   database.run(sql.pruneStats, now - retention.statsMs);
   database.run(sql.pruneSlots, now);
   database.run(sql.pruneMeters, now);
+  database.run(sql.pruneGangs);
   database.run(sql.pruneAlarms, now - retention.otherMs);
   const before = [now - retention.doneMs, now - retention.otherMs] as const;
   const jobs = old.jobs.length === 0 ? [] : stillOld(context, sql.stillOld, old.jobs, before);
-  pruneJobs(context, jobs);
+  removeJobs(context, jobs);
   const workflows = old.workflows.length === 0 ? [] : stillOld(context, sql.stillOldWorkflows, old.workflows, before);
   return jobs.length + pruneWorkflows(context, workflows, limit - jobs.length);
 }
@@ -46,21 +47,27 @@ function stillOld(
 
 /** Deletes each workflow as a whole, so the last one may exceed the limit. */
 function pruneWorkflows(context: Context, ids: readonly number[], limit: number): number {
-  const { database } = context;
   let count = 0;
   for (const id of ids) {
     if (count >= limit) break;
-    const jobs = database.tuples<[number]>(sql.workflowJobs, id).map(([jobId]) => jobId);
-    pruneJobs(context, jobs);
-    database.run(sql.keepWorkflowOutcome, id);
-    database.run(sql.pruneWorkflow, id);
-    database.run(sql.pruneWorkflowNotifications, id);
-    count += jobs.length;
+    count += removeWorkflow(context, id);
   }
   return count;
 }
 
-function pruneJobs({ database }: Context, ids: readonly number[]): void {
+/** Deletes an ended workflow, and returns the number of its jobs. */
+export function removeWorkflow(context: Context, id: number): number {
+  const { database } = context;
+  const jobs = database.tuples<[number]>(sql.workflowJobs, id).map(([jobId]) => jobId);
+  removeJobs(context, jobs);
+  database.run(sql.keepWorkflowOutcome, id);
+  database.run(sql.pruneWorkflow, id);
+  database.run(sql.pruneWorkflowNotifications, id);
+  return jobs.length;
+}
+
+/** Deletes ended jobs with all their rows. */
+export function removeJobs({ database }: Context, ids: readonly number[]): void {
   if (ids.length === 0) return;
   const gone = JSON.stringify(ids);
   database.run(sql.keepOutcomes, gone);

@@ -2,6 +2,8 @@
 
 import { itemsToInsert, resolveItems } from '../../../core/dag/group.ts';
 import type { GroupState } from '../../../core/dag/workflow.ts';
+import { itemSpec } from '../../../core/gang.ts';
+import type { JobSpec } from '../../../core/job.ts';
 import { FLAG, specFlags } from '../../flags.ts';
 import { encodeSpec, withItem } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
@@ -31,7 +33,8 @@ function fill(context: Context, groupId: number, limit: number): number {
   const group = groupOf(context, groupId);
   const { inserted, open, max_parallel: maxParallel } = group;
   const { count, more } = itemsToInsert({ total: items.length, inserted, open, maxParallel }, limit);
-  if (count > 0) insertItems(context, groupId, { values: items.slice(inserted, inserted + count), live });
+  if (count > 0)
+    insertItems(context, groupId, { values: items.slice(inserted, inserted + count), first: inserted, live });
   if (more) askForItems(context, groupId);
   return finishGroup(context, groupOf(context, groupId), live) ? count + 1 : count;
 }
@@ -63,18 +66,18 @@ function resultOf({ database }: Context, jobId: number): unknown {
 function insertItems(
   context: Context,
   groupId: number,
-  { values, live }: { values: readonly unknown[]; live: GroupLive },
+  { values, first: index, live }: { values: readonly unknown[]; first: number; live: GroupLive },
 ): void {
   const { database, now, effects, graphUpdate } = context;
   const [row] = database.tuples<SpecRow>(sql.specs, groupId);
   if (row === undefined) throw new Error(`group ${groupId} is missing`);
   const spec = decodeSpecRow(row);
-  const columns = encodeSpec(spec);
-  const specs = values.map((value) => JSON.stringify(withItem(columns, value).spec));
+  const specs = itemSpecs(spec, { groupId, index }, values);
   const first = (database.get<{ id: number }>(sql.lastJobId)?.id ?? 0) + 1;
   const startTimeoutMs = spec.startTimeoutMs === null ? null : Math.round(spec.startTimeoutMs);
-  const flags = FLAG.item | FLAG.inWorkflow | specFlags({ notify: [], limits: spec.limits });
-  database.run(sql.insertItems, first, groupId, now, JSON.stringify(specs));
+  const flags = FLAG.item | FLAG.inWorkflow | specFlags({ ...spec, notify: [] });
+  const { tags } = itemSpec(spec, { groupId, index });
+  database.run(sql.insertItems, first, groupId, now, JSON.stringify(specs), JSON.stringify(tags));
   database.run(sql.insertItemsLive, first, groupId, now, startTimeoutMs, flags, specs.length);
   database.run(sql.itemsInserted, groupId, specs.length);
   effects.insertedItems(groupId, specs.length);
@@ -84,4 +87,12 @@ function insertItems(
     effects.changedJob(first + index);
     graphUpdate.claimable(first + index);
   }
+}
+
+function itemSpecs(spec: JobSpec, { groupId, index }: { groupId: number; index: number }, values: readonly unknown[]) {
+  const same = encodeSpec(spec);
+  return values.map((value, place) => {
+    const columns = spec.gang === null ? same : encodeSpec(itemSpec(spec, { groupId, index: index + place }));
+    return JSON.stringify(withItem(columns, value).spec);
+  });
 }

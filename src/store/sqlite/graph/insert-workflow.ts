@@ -54,6 +54,7 @@ export interface NewWorkflowInput {
   params: string;
   rerunOf: number | null;
   definition: DefinitionVersion | null;
+  submittedBy: string | null;
   /** As JSON; `null` if there are no targets. */
   notify: string | null;
   /** The number of steps. */
@@ -204,11 +205,11 @@ function sourceOf(items: NonNullable<NewStepRow[2]>[0], first: number): GroupSta
 
 /** Inserts the workflow with all steps open; `countEnds` corrects it. */
 function insertRow({ database, now }: Context, input: NewWorkflowInput): number {
-  const { name, params, rerunOf, notify, definition, total } = input;
+  const { name, params, rerunOf, notify, definition, submittedBy, total } = input;
   const { open, fine, failed, cancelled } = openSteps(total);
   const status = workflowStatus(openSteps(total), false);
   const counts = [total, open, fine, failed, cancelled];
-  const made = [definition?.name ?? null, definition?.version ?? null];
+  const made = [definition?.name ?? null, definition?.version ?? null, submittedBy];
   return database.insert(sql.insertWorkflow, name, params, status, now, null, rerunOf, ...counts, notify, ...made);
 }
 

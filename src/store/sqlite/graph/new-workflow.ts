@@ -31,7 +31,7 @@ export async function encodeNewWorkflowInTurns(workflow: NewWorkflow, now: numbe
 
 /** The caller may pause wherever it yields. */
 function* encodePieces(
-  { name, params, steps, rerunOf, notify, definition }: NewWorkflow,
+  { name, params, steps, rerunOf, notify, definition, submittedBy }: NewWorkflow,
   now: number,
 ): Generator<undefined, NewWorkflowInput> {
   const hasChildren = yield* markParents(steps);
@@ -54,6 +54,7 @@ function* encodePieces(
     params: JSON.stringify(params),
     rerunOf,
     definition: definition ?? null,
+    submittedBy: submittedBy ?? null,
     notify: notify === undefined || notify.length === 0 ? null : JSON.stringify(notify),
     total: steps.length,
     pieces,

@@ -22,6 +22,7 @@ export interface WorkflowRow {
   notify: string | null;
   definition: string | null;
   definition_version: number | null;
+  submitted_by: string | null;
 }
 
 export function countsOf(row: WorkflowRow): StepCounts {
@@ -44,6 +45,7 @@ export function decodeWorkflow(row: WorkflowRow): Workflow {
     endedAt: row.ended_at,
     rerunOf: row.rerun_of,
     definition: row.definition === null ? null : { name: row.definition, version: row.definition_version ?? 0 },
+    submittedBy: row.submitted_by,
     total: row.total,
     counts: countsOf(row),
   };

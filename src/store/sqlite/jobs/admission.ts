@@ -4,6 +4,7 @@ import {
   type FullMeter,
   fullMeter,
   type Limit,
+  MAX_PARKED,
   type Meter,
   type MeterUse,
   metersOf,
@@ -18,9 +19,6 @@ import { readPieces } from './lane-cursor.ts';
 import type { LaneHead } from './lane-heads.ts';
 import { meterUse } from './meters.ts';
 
-/** A claim that has parked this number of jobs goes no further: the next one continues. */
-const MAX_PARKED = 10_000;
-
 interface OfJob {
   meters: Meter[];
   skips: boolean;
@@ -28,15 +26,18 @@ interface OfJob {
 
 export class Admission {
   readonly #context: Context;
+  readonly #looking: { parking: number } | undefined;
   readonly #uses = new Map<string, MeterUse>();
   readonly #started = new Map<number, Meter[]>();
   #parked = 0;
 
-  constructor(context: Context) {
+  /** `looking`: nothing is written, and this parking is looked at even if it is closed. */
+  constructor(context: Context, looking?: { parking: number }) {
     this.#context = context;
+    this.#looking = looking;
   }
 
-  /** False once the claim has parked its maximum, and the next claim should continue. */
+  /** True once the claim has parked its maximum: the next one continues. */
   get isOver(): boolean {
     return this.#parked >= MAX_PARKED;
   }
@@ -44,17 +45,20 @@ export class Admission {
   /** The first jobs of the parkings that claims look at, as those of lanes. */
   heads(): LaneHead[] {
     const { database, lanes, now } = this.#context;
-    const open = database.tuples<[id: number, lane: number]>(sql.openedParkings, now);
+    const open = database.tuples<[id: number, lane: number, meter: string]>(sql.openedParkings, now);
+    if (this.#looking !== undefined && !open.some(([id]) => id === this.#looking?.parking)) {
+      open.push(...database.tuples<[number, number, string]>(sql.parkingById, this.#looking.parking));
+    }
     if (open.length === 0) return [];
     const pieces = readPieces(
       database,
       open.map(([id]) => ({ id: -id })),
       1,
     );
-    return open.flatMap(([id, laneId]) => {
+    return open.flatMap(([id, laneId, meter]) => {
       const [order] = pieces(-id).piece;
-      if (order === undefined) database.run(sql.dropParkings, id);
-      return order === undefined ? [] : [{ id: -id, lane: lanes.laneOf(laneId), order, homeId: laneId }];
+      if (order === undefined && this.#looking === undefined) database.run(sql.dropParkings, id);
+      return order === undefined ? [] : [{ id: -id, lane: lanes.laneOf(laneId), order, homeId: laneId, meter }];
     });
   }
 
@@ -99,6 +103,7 @@ export class Admission {
     { full: { meter, opensAt }, skips }: { full: FullMeter; skips: boolean },
   ): 'parked' | 'closed' {
     const { database, effects } = this.#context;
+    if (this.#looking !== undefined) return this.#pass(head, meter);
     const lane = head.homeId ?? head.id;
     const isSkipped = skips && meter.windowMs === null;
     const values = [lane, meter.name, ruleOf(meter), isSkipped ? 1 : 0, opensAt ?? NEVER_OPENS];
@@ -110,6 +115,13 @@ export class Admission {
     this.#parked += 1;
     // Waiting claims look again.
     if (this.isOver) effects.madeRoom();
+    return 'parked';
+  }
+
+  /** As `#park`, without writing. */
+  #pass(head: LaneHead, { name }: Meter): 'parked' | 'closed' {
+    if (head.meter === name) return 'closed';
+    this.#parked += 1;
     return 'parked';
   }
 

@@ -1,4 +1,5 @@
-import type { Change, Fence } from '../../../core/transition.ts';
+import type { Fence } from '../../../core/fence.ts';
+import type { Change } from '../../../core/transition.ts';
 import { FLAG } from '../../flags.ts';
 import { keyHeldByOther } from '../../refusals.ts';
 import type { Context } from '../base/context.ts';
@@ -7,7 +8,7 @@ import { askForItems } from '../graph/groups.ts';
 import { type EndedRow, reopen } from '../graph/reopen.ts';
 import type { JobRow } from '../reads/job-row.ts';
 import { read } from '../reads/reading.ts';
-import { end, requeue } from './finish.ts';
+import { end, hold, requeue } from './finish.ts';
 import { holderOf } from './unique.ts';
 
 export function applyChanges(context: Context, changes: readonly Change[]): (JobRow | undefined)[] {
@@ -26,10 +27,13 @@ function changeLive(context: Context, change: Exclude<Change, { kind: 'reopen' }
   if (live === undefined) return false;
   switch (change.kind) {
     case 'flag':
-      database.run(sql.flag, jobId, now, change.keepChildren ? FLAG.keepChildren : 0);
+      database.run(sql.flag, jobId, now, flagsOf(change));
       if (live.flags & FLAG.group) askForItems(context, jobId);
       else if (live.worker_id !== null) effects.changedWorker(live.worker_id);
       effects.changedJob(jobId);
+      return true;
+    case 'hold':
+      hold(context, jobId, change.success);
       return true;
     case 'requeue':
       requeue(context, jobId, change);
@@ -38,6 +42,10 @@ function changeLive(context: Context, change: Exclude<Change, { kind: 'reopen' }
       end(context, jobId, live.flags, change);
       return true;
   }
+}
+
+function flagsOf({ keepChildren, gangStop }: Extract<Change, { kind: 'flag' }>): number {
+  return (keepChildren ? FLAG.keepChildren : 0) | (gangStop ? FLAG.gangStop : 0);
 }
 
 function changeEnded(context: Context, change: Extract<Change, { kind: 'reopen' }>): boolean {
@@ -60,6 +68,7 @@ function matchingLive({ database }: Context, fence: Fence): { worker_id: number 
     snoozes,
     losses,
     fence.workerSeenAt ?? null,
+    fence.gangStop ? 1 : 0,
   );
 }
 

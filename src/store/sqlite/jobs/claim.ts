@@ -108,8 +108,8 @@ interface Choosing {
 }
 
 /**
- * Chooses the most urgent jobs of all lanes that this worker can run, in order. Without `admission`, meters are left aside, and
- * parked jobs are left out.
+ * Chooses the most urgent jobs of all lanes that this worker can run, in order. Without `admission`, for a prefetch, meters are
+ * left aside, and parked jobs are left out.
  */
 export function choose(context: Context, request: ClaimRequest, { admission, held }: Choosing): ClaimChoice {
   const { heads, effects, now } = context;

@@ -1,7 +1,9 @@
 /** The two ways in which an attempt ends: the job waits again, or has ended, too. The caller has checked the fence. */
 
+import type { AttemptEnd } from '../../../core/attempt-end.ts';
+import type { MemberSuccess } from '../../../core/gang.ts';
 import type { Counters } from '../../../core/job.ts';
-import type { AttemptEnd, Change } from '../../../core/transition.ts';
+import type { Change } from '../../../core/transition.ts';
 import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
@@ -19,7 +21,7 @@ export function requeue(context: Context, jobId: number, { counters, delayMs, re
   const { database, now, effects, graphUpdate } = context;
   const { failures, interruptions, snoozes, losses } = counters;
   const { outcome, exitCode, signal, error } = record;
-  database.run(sql.recordAttempt, jobId, now, outcome, exitCode, signal, error, thrownText(record));
+  database.run(sql.recordAttempt, jobId, now, outcome, exitCode, signal, error, thrownText(record), ...usageOf(record));
   freeSlots(context, [jobId], { returned: outcome === 'returned' });
   const dueAt = delayMs === 0 ? null : now + Math.round(delayMs);
   database.run(
@@ -41,8 +43,21 @@ export function requeue(context: Context, jobId: number, { counters, delayMs, re
   effects.changedJob(jobId);
 }
 
+/** The member of a gang waits for the others to succeed. */
+export function hold({ database, effects }: Context, jobId: number, success: MemberSuccess): void {
+  const { exitCode, result = null, usage } = success;
+  database.run(sql.holdMembers, jobId);
+  database.run(sql.noteSuccesses, jobId, JSON.stringify({ exitCode, result, usage }));
+  effects.madeRoom();
+  effects.changedJob(jobId);
+}
+
 function thrownText({ thrown }: AttemptEnd): string | null {
   return thrown == null ? null : JSON.stringify(thrown);
+}
+
+function usageOf(record: AttemptEnd | null): [cpuMs: number | null, maxRssBytes: number | null] {
+  return [record?.usage?.cpuMs ?? null, record?.usage?.maxRssBytes ?? null];
 }
 
 type End = Omit<Extract<Change, { kind: 'end' }>, 'kind' | 'fence'>;
@@ -67,7 +82,9 @@ export function end(context: Context, jobId: number, liveFlags: number, wanted: 
     counters.losses,
     record === null ? 0 : 1,
     record === null ? null : thrownText(record),
+    ...usageOf(record),
   );
+  if (wanted.result != null) database.run(sql.completeResult, jobId, JSON.stringify(wanted.result));
   if (liveFlags & FLAG.hasLimits) freeSlots(context, [jobId], { returned: false });
   database.run(sql.endLive, jobId);
   if (flags & FLAG.holdsKey) database.run(sql.freeKeys, JSON.stringify([jobId]));

@@ -1,10 +1,15 @@
 import {
+  type DroppedPlaces,
   fittingPlaces,
   type Gang,
+  type GangRow,
   isReady,
+  type MemberSuccess,
   mayHold,
+  nextTerm,
   type Place,
   placeGangs as placeIn,
+  type WaitingGang,
   waitingGangs,
 } from '../../../core/gang.ts';
 import type { Lane } from '../../../core/lane.ts';
@@ -24,6 +29,7 @@ interface MemberRow {
   lane: number;
   priority: number;
   due: number;
+  failures: number;
   gang: string;
 }
 
@@ -36,8 +42,14 @@ interface PlaceRow {
   accepted: number;
   started: number;
   until: number;
+  success: string | null;
   /** Of a member that waits. */
   lane: number | null;
+}
+
+interface StoredGang extends Omit<GangRow, 'jobId' | 'stopping'> {
+  job_id: number;
+  stopping: number;
 }
 
 /** A place whose member waits has a lane. */
@@ -49,8 +61,8 @@ export function placeGangs(context: Context): number {
   if (!lanes.hasGangs) return 0;
   const rows = database.all<MemberRow>(sql.waitingMembers, MAX_MEMBERS);
   const gangs = waitingGangs(
-    rows.map(({ id, lane, priority, due, gang }) => {
-      return { id, priority, dueAt: due, lane: lanes.laneOf(lane), gang: JSON.parse(gang) as Gang };
+    rows.map(({ id, lane, priority, due, failures, gang }) => {
+      return { id, priority, dueAt: due, failures, lane: lanes.laneOf(lane), gang: JSON.parse(gang) as Gang };
     }),
   );
   if (gangs.length === 0) return 0;
@@ -75,7 +87,9 @@ export function placeGangs(context: Context): number {
   for (const { jobId, gangId, rank, size, workerId, until } of placed) {
     database.run(sql.insertPlaces, jobId, gangId, rank, size, workerId, until);
   }
-  if (placed.length > 0) effects.madeWork();
+  if (placed.length === 0) return 0;
+  beginTerms(context, gangs, placed);
+  effects.madeWork();
   return placed.length;
 }
 
@@ -83,8 +97,35 @@ export function places(context: Context): Place[] {
   return readPlaces(context).map(({ lane: _lane, ...place }) => place);
 }
 
-export function dropPlaces({ database, effects }: Context, gangIds: readonly string[]): void {
-  database.run(sql.dropPlaces, JSON.stringify(gangIds));
+function beginTerms(context: Context, waiting: readonly WaitingGang[], placed: readonly Place[]): void {
+  const begun = waiting.filter(({ gang }) => placed.some(({ gangId }) => gangId === gang.id));
+  const ids = begun.map(({ gang }) => gang.id);
+  const last = new Map(gangs(context, ids).map((row) => [row.id, row]));
+  for (const gang of begun) {
+    const { id, jobId, term, failures, charged, stops } = nextTerm(gang, last.get(gang.gang.id));
+    context.database.run(sql.storeGangs, id, jobId, term, failures, charged, stops);
+  }
+}
+
+export function gangs({ database }: Context, ids: readonly string[]): GangRow[] {
+  const rows = database.all<StoredGang>(sql.gangs, JSON.stringify(ids));
+  return rows.map(({ job_id, stopping, ...row }) => ({ ...row, jobId: job_id, stopping: stopping === 1 }));
+}
+
+export function stopGang(
+  { database }: Context,
+  id: string,
+  { term, failed }: { term: number; failed: boolean },
+): boolean {
+  if (database.get(sql.stopGang, id, term, failed ? 1 : 0) === undefined) return false;
+  database.run(sql.closePlaces, id);
+  return true;
+}
+
+export function dropPlaces({ database, effects }: Context, dropped: readonly DroppedPlaces[]): void {
+  for (const { gangId, term, unlessStarted } of dropped) {
+    database.run(sql.dropPlaces, gangId, term, unlessStarted ? 1 : 0);
+  }
   effects.madeWork();
 }
 
@@ -135,6 +176,7 @@ function readPlaces({ database, lanes }: Context): PlaceInLane[] {
     accepted: row.accepted === 1,
     started: row.started === 1,
     until: row.until,
+    success: row.success === null ? null : (JSON.parse(row.success) as MemberSuccess),
     lane: row.lane === null ? null : lanes.laneOf(row.lane),
   }));
 }

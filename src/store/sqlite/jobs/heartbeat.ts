@@ -1,6 +1,7 @@
+import type { AttemptEnd } from '../../../core/attempt-end.ts';
 import type { Counters } from '../../../core/job.ts';
 import { type Heartbeat, type HeartbeatAnswer, type LeaseRef, listedIn } from '../../../core/lease.ts';
-import type { AttemptEnd } from '../../../core/transition.ts';
+import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import type { WorkerState } from './claim.ts';
@@ -52,7 +53,7 @@ export function heartbeat(context: Context, beat: Heartbeat): HeartbeatAnswer | 
 /** Returns a job that the worker never received to its queue. */
 function giveBack(context: Context, row: HeldRow): void {
   const record: AttemptEnd = { outcome: 'returned', exitCode: null, signal: null, error: null };
-  if (row.cancel_requested_at === null) {
+  if (row.cancel_requested_at === null || row.flags & FLAG.gangStop) {
     requeue(context, row.job_id, { counters: row, delayMs: 0, record });
     return;
   }

@@ -1,9 +1,9 @@
 import { judgeEdges } from '../../../core/dag/judge.ts';
 import { isWaiting } from '../../../core/job.ts';
-import { dueOfReplaced, followsRunning, replacesWaiting, type Unique } from '../../../core/unique.ts';
+import { dueOfReplaced, followsRunning, isForeign, replacesWaiting, type Unique } from '../../../core/unique.ts';
 import { FLAG } from '../../flags.ts';
 import type { JobInsertOptions } from '../../job-store.ts';
-import { keyHeld, tooYoungParent } from '../../refusals.ts';
+import { keyHeld, keyHeldElsewhere, tooYoungParent } from '../../refusals.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { insertEdges } from '../graph/edges.ts';
@@ -181,6 +181,9 @@ function refuseConflicts(
     const holder = holderOf(context, unique.key);
     if (unique.onConflict === 'reject' && (holder !== undefined || keys.has(unique.key))) {
       throw keyHeld(unique.key, holder?.jobId);
+    }
+    if (holder !== undefined && holder.queue !== null && isForeign(unique, holder.queue)) {
+      throw keyHeldElsewhere(unique.key, holder.jobId, holder.queue);
     }
     keys.add(unique.key);
     if (holder === undefined || !isReplaced(unique, holder)) return;

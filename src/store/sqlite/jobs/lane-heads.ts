@@ -16,6 +16,8 @@ export interface LaneHead {
   order: ClaimOrder;
   /** For a parking, whose id is negative: the lane of its jobs. */
   homeId?: number;
+  /** For a parking: what its jobs wait for. */
+  meter?: string;
 }
 
 type HeadRow = readonly [lane: number, ...order: ClaimOrder];

@@ -69,6 +69,13 @@ export function closeRate(context: Context, key: string, ms: number): RateState 
   return readRates(context, key)[0] as RateState;
 }
 
+export function countAheadAt({ database }: Context, meter: string, jobId: number, atMost: number): number {
+  const place = database.get<{ rank: number; turn: number; due: number }>(sql.placeOf, jobId);
+  if (place === undefined) return 0;
+  const { rank, turn, due } = place;
+  return database.get<{ count: number }>(sql.countAheadAt, meter, rank, turn, due, jobId, atMost)?.count ?? 0;
+}
+
 export function findSkippable(context: Context, limit: number): JobRow[] {
   return read(
     context,

@@ -117,6 +117,7 @@ function freshJob(row: NewJobRow, id: number, { now, rerunOf }: { now: number; r
     workerId: null,
     lastHeartbeatAt: null,
     cancelRequestedAt: null,
+    gangStop: false,
     expiresAt,
     exitCode: null,
     signal: null,

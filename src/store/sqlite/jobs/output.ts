@@ -9,10 +9,10 @@ export function appendLogs(context: Context, chunks: readonly LogChunk[]): boole
   return chunks.map((chunk) => appendLog(context, chunk));
 }
 
-function appendLog({ database }: Context, { jobId, attempt, workerId, offset, data }: LogChunk): boolean {
+function appendLog({ database, now }: Context, { jobId, attempt, workerId, offset, data }: LogChunk): boolean {
   if (database.get(sql.isHeld, jobId, attempt, workerId) === undefined) return false;
   if (data.length === 0) return true;
-  if (database.run(sql.insertLog, jobId, attempt, offset, data) === 0) return true;
+  if (database.run(sql.insertLog, jobId, attempt, offset, data, now) === 0) return true;
   const end = database.get<{ end: number }>(sql.logEnd, jobId, attempt)?.end ?? 0;
   if (end > 2 * LOG_HALF_BYTES) database.run(sql.cutLog, jobId, attempt, LOG_HALF_BYTES, end - LOG_HALF_BYTES);
   return true;
@@ -26,6 +26,12 @@ export function deleteProbe({ database }: Context): void {
   database.run(sql.deleteProbe);
 }
 
+interface LogRow {
+  start: number;
+  data: Uint8Array;
+  received_at: number;
+}
+
 interface ReadLogInput {
   jobId: number;
   attempt: number;
@@ -36,9 +42,9 @@ interface ReadLogInput {
 export function readLog({ database }: Context, { jobId, attempt, from, maxBytes }: ReadLogInput): LogPiece[] {
   const found: LogPiece[] = [];
   let bytes = 0;
-  for (const { start, data } of database.each<{ start: number; data: Uint8Array }>(sql.readLog, jobId, attempt, from)) {
+  for (const { start, data, received_at } of database.each<LogRow>(sql.readLog, jobId, attempt, from)) {
     if (found.length > 0 && bytes + data.length > maxBytes) break;
-    found.push({ offset: start, data });
+    found.push({ offset: start, data, receivedAt: received_at });
     bytes += data.length;
   }
   return found;

@@ -62,7 +62,7 @@ interface Around {
   group: number;
 }
 
-function placeFlags({ database }: Context, jobId: number, { notify, limits }: JobSpec): number {
+function placeFlags({ database }: Context, jobId: number, { notify, limits, gang }: JobSpec): number {
   const around = database.get<Around>(sql.links, jobId);
   if (around === undefined) throw new Error(`job ${jobId} is missing`);
   return (
@@ -70,6 +70,6 @@ function placeFlags({ database }: Context, jobId: number, { notify, limits }: Jo
     (around.group ? FLAG.group : 0) |
     (around.workflow_id === null ? 0 : FLAG.inWorkflow) |
     (around.group_id === null ? 0 : FLAG.item) |
-    specFlags({ notify: around.group_id === null ? notify : [], limits })
+    specFlags({ notify: around.group_id === null ? notify : [], limits, gang })
   );
 }

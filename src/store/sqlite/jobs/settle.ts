@@ -4,7 +4,7 @@ import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { freeSlots } from './meters.ts';
 
-/** One success: job, attempt, worker, exit code, result as JSON text, start. */
+/** One success: job, attempt, worker, exit code, result as JSON text, start, and what was used, if it was reported. */
 export type SuccessRow = readonly [
   jobId: number,
   attempt: number,
@@ -13,6 +13,7 @@ export type SuccessRow = readonly [
   result: string | null,
   /** The reported start of a prefetched job; `null` for other jobs. */
   startedAt: number | null,
+  ...usage: [cpuMs: number, maxRssBytes: number | null] | [],
 ];
 
 interface SettleInput {
@@ -20,6 +21,7 @@ interface SettleInput {
   rows: string;
   count: number;
   hasResults: boolean;
+  hasUsage: boolean;
 }
 
 /** One success that was accepted, now or (`fresh` false) before. */
@@ -48,10 +50,11 @@ type EndedRow = readonly [
 ];
 
 /** Returns the accepted successes in no particular order, as JSON of `SettledRow[]`: text is the cheapest to send. */
-export function settle(context: Context, { rows, count, hasResults }: SettleInput): string {
+export function settle(context: Context, { rows, count, hasResults, hasUsage }: SettleInput): string {
   const { database, lanes, now, effects, graphUpdate } = context;
   database.run(sql.settleRuns, rows, now);
   if (hasResults) database.run(sql.settleResults, rows);
+  if (hasUsage) database.run(sql.settleUsage, rows);
   const ended = database.tuples<EndedRow>(sql.settleLive, rows);
   const keyed = ended.filter((row) => row[ENDED.flags] & FLAG.holdsKey).map(([jobId]) => jobId);
   if (keyed.length > 0) database.run(sql.freeKeys, JSON.stringify(keyed));

@@ -8,16 +8,19 @@ export interface Holder {
   /** `null` if the job has ended. */
   status: Status | null;
   createdAt: number;
+  /** `null` if the job was deleted. */
+  queue: string | null;
   /** The unfinished job whose end it waits for, because that one held the key before. */
   after: number | null;
 }
 
 /** The current holder of a key, if any. */
 export function holderOf({ database, now }: Context, key: string): Holder | undefined {
-  type Row = { job_id: number; status: Status | null; created_at: number; after: number | null };
+  type Row = { job_id: number; status: Status | null; created_at: number; queue: string | null; after: number | null };
   const row = database.get<Row>(sql.keyHolders, key, now);
   if (row === undefined) return undefined;
-  return { jobId: row.job_id, status: row.status, createdAt: row.created_at, after: row.after };
+  const { job_id: jobId, status, created_at: createdAt, queue, after } = row;
+  return { jobId, status, createdAt, queue, after };
 }
 
 export function takeKey({ database, now }: Context, jobId: number, unique: Unique): void {

@@ -62,7 +62,8 @@ create table reservation (
 ) strict;
 
 -- Places of the members of a gang, from when they are given until the gang is over. accepted: the worker has room for it, and holds
--- it. started: the member has been claimed. Until all are accepted, they are given back after "until".
+-- it. started: the member has been claimed, or will not be in this term. Until all are accepted, they are given back after "until".
+-- success: the member has succeeded and waits for the others, {"exitCode", "result"}.
 create table place (
   job_id integer primary key,
   gang_id text not null,
@@ -71,8 +72,21 @@ create table place (
   worker_id integer not null,
   accepted integer not null,
   started integer not null,
-  until integer not null
+  until integer not null,
+  success text
 ) strict;
+
+-- Gangs, from when they are first given places. job_id: the member of rank 0. term: how often it was given places. failures: terms that
+-- ended because a member failed. charged: the failures of its members when the term began. stops: terms that were stopped.
+create table gang (
+  id text primary key,
+  job_id integer not null,
+  term integer not null,
+  failures integer not null,
+  charged integer not null,
+  stops integer not null,
+  stopping integer not null
+) strict, without rowid;
 
 -- QUEUES ---------------------------------------------------------------------------------------------------------------
 
@@ -160,7 +174,7 @@ create table job (
 -- flags (src/store/flags.ts): 1 has children, 2 is a group, 4 belongs to a workflow, 8 holds a unique key, 16 has parents,
 -- 32 is an item of a group, 64 was asked to stop without its dependents, 128 notifies of failure, 256 notifies of success,
 -- 1024 was inserted by an application's transaction and not judged since (blocked; lane is 0 for unknown), 2048 has no start
--- timeout, 4096 has limits. 512 is used on PostgreSQL only: SQLite reads the job's spec instead.
+-- timeout, 4096 has limits, 8192 needs all members of its gang, 16384 was asked to stop with its gang. 512 is used on PostgreSQL only: SQLite reads the job's spec instead.
 -- started_at: null while the job is running means that it was prefetched and has not started.
 -- *_edges: the edges to its parents by state; null for a job without parents.
 -- fair_key: the key whose turn a claimable job has; '' for jobs without a key, null if it was given no turn.
@@ -210,6 +224,8 @@ create table run (
   signal text,
   error text,
   thrown text,
+  cpu_ms integer,
+  max_rss integer,
   attempts integer,
   failures integer,
   interruptions integer,
@@ -254,6 +270,7 @@ create table log (
   attempt integer not null,
   start integer not null,
   data blob not null,
+  received_at integer not null,
   primary key (job_id, attempt, start)
 ) strict;
 
@@ -317,7 +334,8 @@ create table workflow (
   notify text,
   line integer,
   definition text,
-  definition_version integer
+  definition_version integer,
+  submitted_by text
 ) strict;
 
 -- Workflow definitions. body: what the source means, as JSON.
@@ -494,7 +512,7 @@ create table session (
   expires_at integer not null
 ) strict, without rowid;
 
--- Who changed what through the API. Rows are added, and deleted when they are old; nothing changes them.
+-- Who changed what through the API. A row is written before the change; status is null until its result is known.
 create table audit (
   id integer primary key autoincrement,
   at integer not null,
@@ -502,11 +520,14 @@ create table audit (
   address text not null,
   action text not null,
   path text not null,
-  status integer not null,
+  status integer,
   request_id text not null
 ) strict;
 
 -- INDEXES --------------------------------------------------------------------------------------------------------------
+
+-- The changes of one job, for its history.
+create index audit_path on audit (path);
 
 -- Lists by name, queue and tags. The claim reads none of these.
 create index job_name on job (name, id) where name is not null;

@@ -32,6 +32,7 @@ export type JobRow = readonly [
   workerId: number | null,
   heardAt: number | null,
   cancelRequestedAt: number | null,
+  gangStop: number,
   expiresAt: number | null,
   exitCode: number | null,
   signal: string | null,
@@ -63,7 +64,8 @@ export function idOf([id]: readonly [id: number, ...unknown[]]): number {
 export function decodeJob(row: JobRow): Job {
   const [id, queue, kind, name, priority, tags, spec, createdAt, status, attempt, ...rest] = row;
   const [failures, interruptions, snoozes, losses, dueAt, startedAt, doneAt, workerId, heardAt, ...end] = rest;
-  const [cancelRequestedAt, expiresAt, exitCode, signal, error, thrown, reason, result, progress, ...around] = end;
+  const [cancelRequestedAt, gangStop, expiresAt, exitCode, signal, error, thrown, reason, result, progress, ...around] =
+    end;
   const [dependsOn, workflowId, stepKey, groupId, groupIndex, rerunOf] = around;
   const columns = specColumns([queue, kind, name, priority, tags, spec]);
   return {
@@ -82,6 +84,7 @@ export function decodeJob(row: JobRow): Job {
     workerId,
     lastHeartbeatAt: status === 'running' ? heardAt : null,
     cancelRequestedAt,
+    gangStop: gangStop !== 0,
     expiresAt,
     exitCode,
     signal,

@@ -22,6 +22,8 @@ interface AttemptRow {
   signal: string | null;
   error: string | null;
   thrown: string | null;
+  cpu_ms: number | null;
+  max_rss: number | null;
 }
 
 export function attempts({ database }: Context, jobId: number): Attempt[] {
@@ -36,6 +38,7 @@ export function attempts({ database }: Context, jobId: number): Attempt[] {
     signal: row.signal,
     error: row.error,
     thrown: decodeThrown(row.thrown),
+    usage: row.cpu_ms === null ? null : { cpuMs: row.cpu_ms, maxRssBytes: row.max_rss },
   }));
 }
 

@@ -15,24 +15,24 @@ export const changeSql = {
   /** The live row, if it still matches the fence. */
   guardLive: `select l.worker_id, l.flags from live l left join worker w on w.id = l.worker_id
     where l.job_id = ?1 and l.status = ?2 and l.attempt = ?3 and (l.status <> 'running' or l.worker_id is ?4)
-      and (l.cancel_requested_at is not null) = ?5
+      and (l.cancel_requested_at is not null) = ?5 and (l.flags & ${FLAG.gangStop} <> 0) = ?11
       and l.failures = ?6 and l.interruptions = ?7 and l.snoozes = ?8 and l.losses = ?9
       and (?10 is null or coalesce(w.seen_at, 0) = ?10)`,
   guardEnded: `select r.attempt, r.started_at, r.worker_id from run r
     where r.job_id = ?1 and r.status = ?2 and r.attempts = ?3 and (r.cancel_requested_at is not null) = ?4
       and r.failures = ?5 and r.interruptions = ?6 and r.snoozes = ?7 and r.losses = ?8`,
-  flag: 'update live set cancel_requested_at = ?2, flags = flags | ?3 where job_id = ?1',
+  flag: `update live set cancel_requested_at = ?2, flags = flags & ~${FLAG.gangStop} | ?3 where job_id = ?1`,
   recordAttempt: `insert into run (job_id, attempt, outcome, worker_id, started_at, ended_at, exit_code, signal, error,
-      thrown)
-    select job_id, attempt, ?3, worker_id, coalesce(started_at, ?2), ?2, ?4, ?5, ?6, ?7 from live where job_id = ?1`,
+      thrown, cpu_ms, max_rss)
+    select job_id, attempt, ?3, worker_id, coalesce(started_at, ?2), ?2, ?4, ?5, ?6, ?7, ?8, ?9 from live where job_id = ?1`,
   requeue: `update live set status = ?2, due = coalesce(?3, due), failures = ?4, interruptions = ?5, snoozes = ?6, losses = ?7,
-      claim_seq = null, renewed_at = null, expires_at = iif(?8, expires_at, null)
+      claim_seq = null, renewed_at = null, cancel_requested_at = null, flags = flags & ~${FLAG.gangStop}, expires_at = iif(?8, expires_at, null)
     where job_id = ?1`,
   /** ?13: whether an attempt was running; if not, the row's attempt is 0. */
   endRun: `insert into run (job_id, attempt, status, reason, outcome, worker_id, started_at, ended_at, due, exit_code,
-      signal, error, thrown, attempts, failures, interruptions, snoozes, losses, cancel_requested_at)
+      signal, error, thrown, cpu_ms, max_rss, attempts, failures, interruptions, snoozes, losses, cancel_requested_at)
     select job_id, iif(?13, attempt, 0), ?3, ?4, ?5, worker_id, started_at, ?2, due, ?6,
-      ?7, ?8, ?14, attempt, ?9, ?10, ?11, ?12, cancel_requested_at
+      ?7, ?8, ?14, ?15, ?16, attempt, ?9, ?10, ?11, ?12, cancel_requested_at
     from live where job_id = ?1`,
   endLive: 'delete from live where job_id = ?',
   reopenRun: `update run set status = null, reason = null, due = null, attempts = null, failures = null,

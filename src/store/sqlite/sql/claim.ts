@@ -7,7 +7,8 @@ export const claimSql = {
     where l.status = 'running' and l.worker_id is not null and n.queue = ?`,
   laneHeads: `select rank, turn, due, job_id from live where status = 'pending' and lane = ?1
     order by rank, turn, due, job_id limit ?2`,
-  pendingLane: `select coalesce((select p.lane from parking p where p.id = -l.lane), l.lane) as lane from live l
+  /** `parking`: 0 if it is not parked. */
+  pendingLane: `select coalesce((select p.lane from parking p where p.id = -l.lane), l.lane) as lane, max(-l.lane, 0) as parking from live l
     where l.job_id = ? and l.status = 'pending'`,
 
   // SQLite only: a claim reads lanes until it has enough jobs, then updates these.

@@ -3,17 +3,30 @@
 import type { Twins } from '../../statements.ts';
 
 export const gangsSql = {
-  waitingMembers: `select l.job_id as id, l.lane, -l.rank as priority, l.due, j.spec -> 'gang' as gang
+  waitingMembers: `select l.job_id as id, l.lane, -l.rank as priority, l.due, l.failures, j.spec -> 'gang' as gang
     from lane n join live l on l.status = 'pending' and l.lane = n.id join job j on j.id = l.job_id
     where n.key like '%,"gang"]' and not exists (select 1 from place p where p.job_id = l.job_id)
     order by l.rank, l.due, l.job_id limit ?`,
-  places: `select p.job_id, p.gang_id, p.rank, p.size, p.worker_id, p.accepted, p.started, p.until, l.lane
+  places: `select p.job_id, p.gang_id, p.rank, p.size, p.worker_id, p.accepted, p.started, p.until, p.success, l.lane
     from place p left join live l on l.job_id = p.job_id and l.status = 'pending' order by p.gang_id, p.rank`,
   insertPlaces: `insert into place (job_id, gang_id, rank, size, worker_id, accepted, started, until)
     values (?, ?, ?, ?, ?, 0, 0, ?)`,
   acceptPlaces: 'update place set accepted = 1 where job_id in (select value from json_each(?))',
   startPlaces: 'update place set started = 1 where job_id in (select value from json_each(?))',
-  dropPlaces: 'delete from place where gang_id in (select value from json_each(?))',
+  gangs: `select id, job_id, term, failures, charged, stops, stopping from gang
+    where id in (select value from json_each(?)) order by id`,
+  storeGangs: `insert into gang (id, job_id, term, failures, charged, stops, stopping) values (?, ?, ?, ?, ?, ?, 0)
+    on conflict (id) do update set job_id = excluded.job_id, term = excluded.term, failures = excluded.failures,
+      charged = excluded.charged, stops = excluded.stops, stopping = 0`,
+  stopGang: `update gang set stopping = 1, stops = stops + 1, failures = failures + ?3
+    where id = ?1 and term = ?2 and not stopping returning id`,
+  closePlaces: 'update place set started = 1 where gang_id = ?',
+  holdMembers: `update live set status = 'blocked', claim_seq = null, renewed_at = null where job_id = ?`,
+  noteSuccesses: 'update place set success = ?2 where job_id = ?1',
+  dropPlaces: `delete from place where gang_id = ?1 and exists (select 1 from gang where id = ?1 and term = ?2)
+    and not (?3 and exists (select 1 from place where gang_id = ?1 and started))`,
+  pruneGangs: `delete from gang where not exists (select 1 from job where job.id = gang.job_id)
+    and not exists (select 1 from place where place.gang_id = gang.id)`,
   gangHosts: `select p.gang_id, coalesce(w.profile ->> 'address', w.profile ->> 'host', '') as host
     from place p left join worker w on w.id = p.worker_id
     where p.gang_id in (select value from json_each(?)) order by p.gang_id, p.rank`,

@@ -12,7 +12,7 @@ export const groupsSql = {
   /** ?1 the first id, ?2 the group, ?3 now, ?4 specs as text. */
   insertItems: `insert into job (id, queue, kind, name, priority, tags, created_at, spec, workflow_id, step_key, group_id,
       group_index)
-    select ?1 + i.key, g.queue, g.kind, g.name, g.priority, g.tags, ?3, i.value, g.workflow_id, g.step_key, g.id,
+    select ?1 + i.key, g.queue, g.kind, g.name, g.priority, ?5, ?3, i.value, g.workflow_id, g.step_key, g.id,
       f.inserted + i.key
     from json_each(?4) i cross join job g cross join job_group f where g.id = ?2 and f.job_id = ?2`,
   writeGroups: `update job_group set open_items = ?2, fine_items = ?3, failed_items = ?4, cancelled_items = ?5 where job_id = ?1`,

@@ -23,7 +23,12 @@ const at = (field: keyof typeof NEW_JOB) => `value ->> ${NEW_JOB[field]}`;
 
 /** The flags that follow from the job's new fields when it is replaced. */
 const REPLACED =
-  FLAG.hasParents | FLAG.notifiesFailure | FLAG.notifiesSuccess | FLAG.hasNoStartTimeout | FLAG.hasLimits;
+  FLAG.hasParents |
+  FLAG.notifiesFailure |
+  FLAG.notifiesSuccess |
+  FLAG.notifiesCancel |
+  FLAG.hasNoStartTimeout |
+  FLAG.hasLimits;
 
 export const insertSql = {
   /** ?1 the first id, ?2 now, ?3 `NewJobRow[]` as JSON. */

@@ -19,7 +19,7 @@ export const intakeSql = {
     returning id`,
   enlistLive: `insert into live (job_id, status, lane, rank, due, flags) values (?, 'blocked', 0, ?, ?, ?)`,
   enlistIntake: 'insert into intake (job_id, kind, request) values (?, ?, ?)',
-  completeLive: `delete from live where job_id = ? and attempt = ? and worker_id = ? and status = 'running'
+  completeLive: `delete from live where job_id = ? and attempt = ? and worker_id = ? and status = 'running' and flags & ${FLAG.member} = 0
     returning flags, started_at, due, failures, interruptions, snoozes, losses, cancel_requested_at`,
   completeRun: `insert into run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, attempts, failures,
       interruptions, snoozes, losses, cancel_requested_at)

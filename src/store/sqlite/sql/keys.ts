@@ -3,7 +3,7 @@
 import type { Twins } from '../../statements.ts';
 
 export const keysSql = {
-  keyHolders: `select u.job_id, l.status, j.created_at, (
+  keyHolders: `select u.job_id, l.status, j.created_at, j.queue, (
       select a.job_id from live a where a.job_id = j.spec ->> '$.unique_after') as after from unique_key u left join live l on l.job_id = u.job_id
       left join job j on j.id = u.job_id
     where u.key = ? and (u.expires_at is null or u.expires_at > ?)`,

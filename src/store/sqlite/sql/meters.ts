@@ -30,7 +30,8 @@ export const metersSql = {
   freeSlots: `delete from slot where job_id = ?1 and (name like 'limit:%'
       or (?2 and attempt = (select l.attempt from live l where l.job_id = ?1)))
     returning name`,
-  openedParkings: 'select id, lane from parking where opens_at <= ? and not skips',
+  openedParkings: 'select id, lane, meter from parking where opens_at <= ? and not skips',
+  parkingById: 'select id, lane, meter from parking where id = ? and not skips',
   park: `insert into parking (lane, meter, rule, skips, opens_at) values (?1, ?2, ?3, ?4, ?5)
     on conflict (meter, lane, rule, skips) do update set opens_at = excluded.opens_at returning id`,
   parkJobs: 'update live set lane = -?2 where job_id = ?1',
@@ -46,6 +47,9 @@ export const metersSql = {
     and exists (select 1 from live l where l.lane = -p.id and l.status = 'pending')`,
   parkedToSkip: `select l.job_id from parking p join live l on l.lane = -p.id and l.status = 'pending' where p.skips
     order by l.job_id limit ?1`,
+  countAheadAt: `select count(*) as count from (
+    select 1 from parking p join live l on l.lane = -p.id and l.status = 'pending' where p.meter = ?1 and not p.skips
+      and (l.rank, l.turn, l.due, l.job_id) < (?2, ?3, ?4, ?5) limit ?6)`,
   limits: `select n.name, (select m.max from meter m where m.name = n.name) as max, ${running('n.name')} as running,
       ${waiting('n.name')} as waiting
     from (select name from meter where max is not null union select s.name from slot s where ${runs}

@@ -12,6 +12,13 @@ const nobodyWaits = `
   not exists (select 1 from job j join edge e on e.parent_id = j.id join live l on l.job_id = e.child_id
     where j.workflow_id = w.id)`;
 
+/** True if the notifications of an end have not been written yet. */
+const untold = (column: string, id: string) =>
+  `${id} in (select n.${column} from notice n where n.kind = 'ended' and n.${column} is not null)`;
+
+/** A member of a gang has a place until the gang is over. */
+const isPlaced = (id: string) => `exists (select 1 from place p where p.job_id = ${id})`;
+
 export const pruneSql = {
   oldWorkflows: `select w.id from workflow w where w.ended_at < iif(w.status = 'done', ?1, ?2) and ${nobodyWaits}
     order by w.ended_at, w.id limit ?3`,
@@ -21,6 +28,12 @@ export const pruneSql = {
   keepWorkflowOutcome: `update tick set outcome = w.status from workflow w where tick.workflow_id = ?1 and w.id = ?1`,
   pruneWorkflow: 'delete from workflow where id = ?',
   pruneWorkflowNotifications: 'delete from notification where workflow_id = ?',
+  deletableJobs: `select r.job_id from run r where r.job_id in (select value from json_each(?))
+    and r.status is not null and ${standsAlone} and not ${untold('job_id', 'r.job_id')} 
+    and not exists (select 1 from job j where j.id = r.job_id and j.spec -> 'gang' is not null)`,
+  deletableWorkflow: `select 1 from workflow w where w.id = ? and w.ended_at is not null and ${nobodyWaits}
+    and not ${untold('workflow_id', 'w.id')} and not exists (
+      select 1 from job j where j.workflow_id = w.id and (${untold('job_id', 'j.id')} or ${isPlaced('j.id')}))`,
   pruneJobs: 'delete from job where id in (select value from json_each(?))',
   pruneKeys: 'delete from unique_key where expires_at <= ?',
   pruneIdempotency: 'delete from idempotency where created_at <= ?',

@@ -1,6 +1,7 @@
 /** Reading jobs. */
 
 import { MAX_LISTED_LENGTH, MAX_LISTED_PARENTS } from '../../../core/job-filter.ts';
+import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
 
 /** The columns that a list cuts. */
@@ -57,7 +58,7 @@ const jobColumns = ({ spec, error, thrown, result, edges, cut }: Cuttable) => `
   coalesce(l.interruptions, r.interruptions), coalesce(l.snoozes, r.snoozes), coalesce(l.losses, r.losses),
   coalesce(l.due, r.due), iif(l.job_id is null, r.started_at, l.started_at), iif(l.job_id is null, r.ended_at, null),
   iif(l.job_id is null, r.worker_id, l.worker_id), coalesce(l.renewed_at, w.seen_at),
-  iif(l.job_id is null, r.cancel_requested_at, l.cancel_requested_at),
+  iif(l.job_id is null, r.cancel_requested_at, l.cancel_requested_at), coalesce(l.flags & ${FLAG.gangStop}, 0),
   iif(l.status <> 'running', l.expires_at, null),
   r.exit_code, r.signal, ${error}, ${thrown}, r.reason, ${result},
   (select json_array(p.attempt, p.fraction, p.note, p.checkpoint_kind, p.checkpoint_bytes, p.checkpoint_attempt, p.checkpoint_at)
@@ -92,7 +93,8 @@ export const readSql = {
   newestJobId: 'select coalesce(max(id), 0) as id from job',
   /** An offline worker may have claimed until its lease ended, without a later heartbeat. */
   workerGone: `select seen_at + lease_ms as at from worker where id = ? and state = 'offline'`,
-  attempts: `select job_id, attempt, worker_id, started_at, ended_at, outcome, exit_code, signal, error, thrown from run
+  attempts: `select job_id, attempt, worker_id, started_at, ended_at, outcome, exit_code, signal, error, thrown, cpu_ms, max_rss
+    from run
     where job_id = ? and attempt > 0 order by attempt`,
   countAhead: `select count(*) as count from (
     select 1 from live l where l.status = 'pending' and l.lane in (select id from lane where queue = ?1)

@@ -5,8 +5,8 @@ import { jobsFrom, wholeColumns } from './read.ts';
 
 export const workflowsSql = {
   insertWorkflow: `insert into workflow (name, params, status, created_at, ended_at, rerun_of, total, open_steps, fine_steps,
-      failed_steps, cancelled_steps, notify, definition, definition_version)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      failed_steps, cancelled_steps, notify, definition, definition_version, submitted_by)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   workflows: 'select * from workflow where id = ?',
   skippedSteps: `select j.workflow_id, count(*) as count from json_each(?) i join job j on j.workflow_id = i.value
       join run r on r.job_id = j.id and r.status = 'skipped'

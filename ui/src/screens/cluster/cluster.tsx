@@ -1,12 +1,14 @@
-import type { ReactNode } from 'react';
 import type { Cluster as ClusterState } from '../../../../src/api/cluster.ts';
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
+import { Listing } from '../../parts/listing.tsx';
+import { May } from '../../parts/may.tsx';
 import { Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
 import { State } from '../../parts/state.tsx';
 import { When } from '../../parts/when.tsx';
 import { visibleLine } from '../../words/visible-text.ts';
+import { Doctor } from './doctor.tsx';
 
 const EVERY_MS = 2_000;
 
@@ -38,11 +40,15 @@ export function Cluster() {
       ) : (
         <>
           <Instances instances={cluster.data.instances} />
-          {cluster.data.instances.length > 1 || cluster.data.duties.some(({ leader }) => leader === null) ? (
+          {cluster.data.instances.filter(({ state }) => state === 'online').length > 1 ||
+          cluster.data.duties.some(({ leader }) => leader === null) ? (
             <Duties duties={cluster.data.duties} />
           ) : (
             <p className="muted">This instance performs all {cluster.data.duties.length} duties.</p>
           )}
+          <May scope="admin">
+            <Doctor />
+          </May>
         </>
       )}
     </section>
@@ -96,27 +102,5 @@ function Duties({ duties }: { duties: ClusterState['duties'] }) {
         </tr>
       ))}
     </Listing>
-  );
-}
-
-/** A table that scrolls sideways on a narrow screen; its rows are the children. */
-function Listing({ title, columns, children }: { title: string; columns: readonly string[]; children: ReactNode }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it can be scrolled without a mouse
-    <div className="table-frame" role="region" aria-label={title} tabIndex={0}>
-      <table className="table">
-        <caption className="visually-hidden">{title}</caption>
-        <thead>
-          <tr>
-            {columns.map((column) => (
-              <th key={column} scope="col">
-                {column}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
-    </div>
   );
 }

@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import type { Definition } from '../../../../src/api/workflow/stored.ts';
 import { listDefinitions, readDefinition } from '../../data/definitions.ts';
 import { useLive } from '../../data/use-live.ts';
+import { May } from '../../parts/may.tsx';
 import { countText } from '../../words/count.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 import { RunDialog } from './run-dialog.tsx';
@@ -70,9 +71,11 @@ function Row({ definition, onRun }: { definition: Definition; onRun: () => void 
       </td>
       <td data-label="Outcome">{recent !== undefined && <RunRate recent={recent} />}</td>
       <td className="row-actions">
-        <button type="button" className="small" onClick={onRun}>
-          Run…<span className="visually-hidden"> {name}</span>
-        </button>
+        <May scope="submit">
+          <button type="button" className="small" onClick={onRun}>
+            Run…<span className="visually-hidden"> {name}</span>
+          </button>
+        </May>
       </td>
     </tr>
   );

@@ -4,6 +4,7 @@ import type { DefinitionDetail } from '../../../../src/api/workflow/stored.ts';
 import { readDefinition } from '../../data/definitions.ts';
 import { useLive } from '../../data/use-live.ts';
 import { CopyLine } from '../../parts/copy.tsx';
+import { May } from '../../parts/may.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
 import { When } from '../../parts/when.tsx';
@@ -37,9 +38,11 @@ export function DefinitionScreen({ name }: { name: string }) {
   return (
     <section className="screen">
       <PageHead title={data.name} sub={<span className="muted">version {data.version}</span>}>
-        <button type="button" className="primary" onClick={() => setRunning(true)}>
-          Run…
-        </button>
+        <May scope="submit">
+          <button type="button" className="primary" onClick={() => setRunning(true)}>
+            Run…
+          </button>
+        </May>
       </PageHead>
       {data.description !== null && <p>{visibleLine(data.description)}</p>}
       <section className="card" aria-labelledby="runs">

@@ -22,6 +22,8 @@ export function RunHistory({ name, runs }: { name: string; runs: readonly Run[] 
             <Link
               href={`/workflows/${run.id}`}
               className={`run-bar tone-${STATE_TONES[run.status] ?? 'grey'}`}
+              // Too small for a finger: the list of runs has the same links, also for the keyboard.
+              tabIndex={-1}
               style={{ height: Math.max(8, ((run.duration ?? longest) / longest) * HEIGHT) }}
               title={text}
               aria-label={text}

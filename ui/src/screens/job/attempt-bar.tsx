@@ -4,7 +4,7 @@ import { durationText } from '../../words/duration.ts';
 import { STATE_TONES } from '../../words/state.ts';
 
 interface Segment {
-  kind: 'wait' | 'run';
+  kind: 'wait' | 'backoff' | 'run';
   from: number;
   to: number;
   /** For a run: its attempt and how it ended. */
@@ -38,10 +38,11 @@ function Part({ segment, chosen, onChoose }: { segment: Segment } & Pick<Attempt
   // A wait of hours must not hide a run of seconds: lengths are compressed.
   const style = { flexGrow: Math.max(1, Math.sqrt(to - from)) };
   const took = durationText(to - from);
-  if (kind === 'wait') {
+  if (kind !== 'run') {
+    const text = `${kind === 'wait' ? 'waited' : 'backed off'} ${took}`;
     return (
-      <li className="attempt-part attempt-wait" style={style} title={`waited ${took}`}>
-        <span className="attempt-words">waited {took}</span>
+      <li className={`attempt-part attempt-${kind}`} style={style} title={text}>
+        <span className="attempt-words">{text}</span>
       </li>
     );
   }
@@ -67,7 +68,9 @@ function segmentsOf(job: JobDetail, attempts: readonly Attempt[], now: number): 
   const segments: Segment[] = [];
   let at = Date.parse(job.created_at);
   const wait = (until: number): void => {
-    if (until - at >= 50) segments.push({ kind: 'wait', from: at, to: until });
+    // After a failure the job is not due before its backoff has passed.
+    const kind = ['failed', 'timeout'].includes(segments.at(-1)?.outcome ?? '') ? 'backoff' : 'wait';
+    if (until - at >= 50) segments.push({ kind, from: at, to: until });
   };
   for (const { attempt, started_at, ended_at, outcome } of attempts) {
     const [from, to] = [Date.parse(started_at), Date.parse(ended_at)];

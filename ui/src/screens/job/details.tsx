@@ -5,6 +5,7 @@ import { CopyButton } from '../../parts/copy.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
 import { When } from '../../parts/when.tsx';
 import { durationText } from '../../words/duration.ts';
+import { rateText } from '../../words/rate.ts';
 import { visibleText } from '../../words/visible-text.ts';
 
 /** The job's command or input, its result and its settings. */
@@ -77,6 +78,9 @@ function settingsOf(job: JobDetail): Record<string, unknown> {
     requires: job.requires,
     resources: job.resources,
     fair_key: job.fair_key,
+    limits: job.limits.map(({ key, max }) => `${key}: at most ${max}`),
+    rates: job.rates.map((rate) => `${rate.key}: ${rateText(rate)}`),
+    on_limit: job.on_limit === 'queue' ? null : job.on_limit,
     gang: job.gang,
     continue_on_failure: job.continue_on_failure || null,
   };

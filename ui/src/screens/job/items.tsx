@@ -35,6 +35,8 @@ export function Items({ job }: { job: Pick<JobDetail, 'id' | 'step' | 'index' | 
               href={`/jobs/${item.id}`}
               className={`cell tone-${STATE_TONES[item.status] ?? 'grey'}`}
               data-state={item.status}
+              // Too small for a finger: "All items" has the same links, also for the keyboard.
+              tabIndex={-1}
               title={`Item ${item.index ?? '?'}: ${item.status}`}
               aria-label={`Item ${item.index ?? '?'}: ${item.status}`}
             >

@@ -5,6 +5,7 @@ import { client } from '../../data/client.ts';
 import { useAction } from '../../data/use-action.ts';
 import { CopyLine } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { May } from '../../parts/may.tsx';
 import { JobForm } from '../../shell/job-form.tsx';
 import { asCli, asCurl, workron } from '../../words/as-command.ts';
 import { hasEnded, mayRetry } from '../../words/state.ts';
@@ -31,27 +32,33 @@ export function JobActions({ job, onRetried }: { job: JobDetail; onRetried: () =
   const close = (): void => setOpened(null);
   return (
     <>
-      {!hasEnded(job.status) && (
-        <button
-          type="button"
-          className="danger"
-          disabled={cancel.running || job.cancel_requested_at !== null}
-          onClick={() => cancel.run()}
-        >
-          {job.cancel_requested_at === null ? 'Cancel' : 'Stopping…'}
+      <May scope="operate">
+        {!hasEnded(job.status) && (
+          <button
+            type="button"
+            className="danger"
+            disabled={cancel.running || job.cancel_requested_at !== null}
+            onClick={() => cancel.run()}
+          >
+            {job.cancel_requested_at === null ? 'Cancel' : 'Stopping…'}
+          </button>
+        )}
+        {mayRetry(job.status) && (
+          <button type="button" className="primary" disabled={retry.running} onClick={() => retry.run()}>
+            Retry
+          </button>
+        )}
+      </May>
+      <May scope="submit" queue={job.queue}>
+        <button type="button" disabled={again.running} onClick={() => again.run()}>
+          {job.index === null ? 'Run again' : 'Run whole step again'}
         </button>
-      )}
-      {mayRetry(job.status) && (
-        <button type="button" className="primary" disabled={retry.running} onClick={() => retry.run()}>
-          Retry
+      </May>
+      <May scope="submit">
+        <button type="button" onClick={() => setOpened('changed')}>
+          Run with changes…
         </button>
-      )}
-      <button type="button" disabled={again.running} onClick={() => again.run()}>
-        {job.index === null ? 'Run again' : 'Run whole step again'}
-      </button>
-      <button type="button" onClick={() => setOpened('changed')}>
-        Run with changes…
-      </button>
+      </May>
       <button type="button" onClick={() => setOpened('copy')}>
         Copy as…
       </button>

@@ -14,6 +14,7 @@ import { AttemptBar } from './attempt-bar.tsx';
 import { Attempts } from './attempts.tsx';
 import { CommandLine } from './command-line.tsx';
 import { Details } from './details.tsx';
+import { Gang } from './gang.tsx';
 import { Items } from './items.tsx';
 import { JobActions } from './job-actions.tsx';
 import { LogView } from './log-view.tsx';
@@ -59,6 +60,7 @@ export function JobScreen({ id }: { id: string }) {
       <Progress job={data} />
       <Why job={data} />
       <Items job={data} />
+      <Gang job={data} />
       <AttemptBar
         job={data}
         attempts={attempts.data ?? []}

@@ -18,12 +18,15 @@ export interface LogLine {
   colour: string;
   /** True for a note about the output, such as the start of another attempt. */
   note?: true;
+  /** When the server received its beginning; `null` for a note. */
+  at: number | null;
 }
 
 export class LogLines {
   readonly #lines: LogLine[] = [];
   readonly #listeners = new Set<() => void>();
   #open = '';
+  #openedAt = 0;
   #colour = '';
   #version = 0;
   #mayNotify = true;
@@ -41,10 +44,14 @@ export class LogLines {
     return this.#lines[index] ?? (index === this.#lines.length ? this.#line(this.#open) : undefined);
   }
 
-  append(text: string): void {
+  append(text: string, at: number): void {
+    if (this.#open === '') this.#openedAt = at;
     const parts = (this.#open + text).split('\n');
     this.#open = parts.pop() ?? '';
-    for (const part of parts) this.#push(part);
+    for (const part of parts) {
+      this.#push(part);
+      this.#openedAt = at;
+    }
     // A very long line would be scanned again with every chunk.
     while (this.#open.length > MAX_LINE_LENGTH) {
       this.#push(this.#open.slice(0, MAX_LINE_LENGTH));
@@ -56,7 +63,7 @@ export class LogLines {
   note(text: string): void {
     if (this.#open !== '') this.#push(this.#open);
     this.#open = '';
-    this.#lines.push({ text, colour: '', note: true });
+    this.#lines.push({ text, colour: '', note: true, at: null });
     this.#notify();
   }
 
@@ -73,7 +80,7 @@ export class LogLines {
 
   #line(raw: string): LogLine {
     const clean = raw.includes('\u001b') ? raw.replace(CONTROL_SEQUENCES, '') : raw;
-    return { text: collapsed(clean), colour: this.#colour };
+    return { text: collapsed(clean), colour: this.#colour, at: this.#openedAt };
   }
 
   /** Calls the listeners once per frame, however much output arrives. */

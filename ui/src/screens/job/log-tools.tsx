@@ -8,6 +8,8 @@ export interface LogToolsProps {
   onFollow: (on: boolean) => void;
   wrap: boolean;
   onWrap: (on: boolean) => void;
+  times: boolean;
+  onTimes: (on: boolean) => void;
   wanted: string;
   onWanted: (text: string) => void;
   matches: number;
@@ -17,7 +19,8 @@ export interface LogToolsProps {
 
 /** The tools above a log: search, follow, wrap, download. */
 export function LogTools(props: LogToolsProps) {
-  const { jobId, attempt, follow, onFollow, wrap, onWrap, wanted, onWanted, matches, match, onMatch } = props;
+  const { jobId, attempt, follow, onFollow, wrap, onWrap, times, onTimes } = props;
+  const { wanted, onWanted, matches, match, onMatch } = props;
   const raw = { path: `/jobs/${jobId}/logs`, query: attempt === null ? '' : `?attempt=${attempt}` };
   return (
     <div className="log-tools">
@@ -46,6 +49,9 @@ export function LogTools(props: LogToolsProps) {
       </button>
       <button type="button" className="small" aria-pressed={wrap} onClick={() => onWrap(!wrap)}>
         Wrap
+      </button>
+      <button type="button" className="small" aria-pressed={times} onClick={() => onTimes(!times)}>
+        Times
       </button>
       <DownloadLink {...raw}>Raw</DownloadLink>
       <DownloadLink {...raw} file={`job-${jobId}${attempt === null ? '' : `-attempt-${attempt}`}.log`}>

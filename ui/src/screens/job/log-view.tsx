@@ -2,6 +2,7 @@ import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import { useStored } from '../../data/use-stored.ts';
 import { useKeys } from '../../parts/keyboard.ts';
+import { exactInstant, secondText } from '../../words/instant.ts';
 import type { LogLines } from './log-lines.ts';
 import { LogText } from './log-text.tsx';
 import { LogTools } from './log-tools.tsx';
@@ -26,6 +27,7 @@ export function LogView({ jobId, attempt, again, running, started }: LogViewProp
   const linked = linkedLine();
   const [follow, setFollow] = useState(linked === null);
   const [wrap, setWrap] = useStored('log.wrap', false);
+  const [times, setTimes] = useStored('log.times', false);
   const [wanted, setWanted] = useState('');
   const [match, setMatch] = useState(0);
   const [marked, setMarked] = useState(linked);
@@ -46,6 +48,7 @@ export function LogView({ jobId, attempt, again, running, started }: LogViewProp
   useKeys({
     f: () => setFollow(!follow),
     w: () => setWrap(!wrap),
+    T: () => setTimes(!times),
     G: () => setFollow(true),
     'g g': () => {
       setFollow(false);
@@ -59,13 +62,13 @@ export function LogView({ jobId, attempt, again, running, started }: LogViewProp
     setWanted(text);
     setMatch(0);
   };
-  const tools = { jobId, attempt, follow, wrap, wanted, match, matches: matches.length };
+  const tools = { jobId, attempt, follow, wrap, times, wanted, match, matches: matches.length };
   return (
     <section className="log" aria-label="Log">
-      <LogTools {...tools} onFollow={setFollow} onWrap={setWrap} onWanted={search} onMatch={goTo} />
+      <LogTools {...tools} onFollow={setFollow} onWrap={setWrap} onTimes={setTimes} onWanted={search} onMatch={goTo} />
       {problem !== null && <p className="note note-bad">{problem}</p>}
       <LogOutput
-        {...{ lines, scroller, virtual, wrap, wanted, marked }}
+        {...{ lines, scroller, virtual, wrap, times, wanted, marked }}
         empty={ended ? 'No output.' : running ? 'No output yet…' : started ? 'Loading the log…' : 'Not started yet.'}
         onFollow={setFollow}
         onMark={setMarked}
@@ -124,6 +127,8 @@ interface LogOutputProps {
   scroller: RefObject<HTMLDivElement | null>;
   virtual: Rows;
   wrap: boolean;
+  /** Whether each line shows when it was received. */
+  times: boolean;
   wanted: string;
   marked: number | null;
   /** Shown while there is no line. */
@@ -132,7 +137,8 @@ interface LogOutputProps {
   onMark: (number: number) => void;
 }
 
-function LogOutput({ lines, scroller, virtual, wrap, wanted, marked, empty, onFollow, onMark }: LogOutputProps) {
+function LogOutput(props: LogOutputProps) {
+  const { lines, scroller, virtual, wrap, times, wanted, marked, empty, onFollow, onMark } = props;
   return (
     <div
       ref={scroller}
@@ -166,6 +172,7 @@ function LogOutput({ lines, scroller, virtual, wrap, wanted, marked, empty, onFo
                 style={{ transform: `translateY(${start}px)` }}
               >
                 <LineNumber number={number} onMark={onMark} />
+                {times && <LineTime at={line?.at ?? null} />}
                 <span className="log-text">{line !== undefined && <LogText line={line} mark={wanted} />}</span>
               </div>
             );
@@ -187,6 +194,15 @@ function LineNumber({ number, onMark }: { number: number; onMark: (number: numbe
     >
       {number}
     </a>
+  );
+}
+
+function LineTime({ at }: { at: number | null }) {
+  if (at === null) return <span className="log-time" />;
+  return (
+    <time className="log-time" dateTime={new Date(at).toISOString()} title={exactInstant(at)}>
+      {secondText(at)}
+    </time>
   );
 }
 

@@ -3,6 +3,8 @@ import { When } from '../../parts/when.tsx';
 import { durationText } from '../../words/duration.ts';
 import { exactInstant } from '../../words/instant.ts';
 import { hasEnded, STATE_ICONS, STATE_TONES } from '../../words/state.ts';
+import { visibleLine } from '../../words/visible-text.ts';
+import { useWorkerNames } from './worker-name.tsx';
 
 interface Moment {
   at: string;
@@ -12,7 +14,7 @@ interface Moment {
 
 /** The events of the job in order, with the time between them. */
 export function Timeline({ job, attempts }: { job: JobDetail; attempts: readonly Attempt[] }) {
-  const moments = momentsOf(job, attempts);
+  const moments = momentsOf(job, attempts, useWorkerNames());
   return (
     <ol className="timeline">
       {moments.map(({ at, what, state }, index) => {
@@ -36,12 +38,14 @@ export function Timeline({ job, attempts }: { job: JobDetail; attempts: readonly
   );
 }
 
-function momentsOf(job: JobDetail, attempts: readonly Attempt[]): Moment[] {
-  const moments: Moment[] = [{ at: job.created_at, what: 'submitted', state: 'pending' }];
+function momentsOf(job: JobDetail, attempts: readonly Attempt[], workers: ReadonlyMap<string, string>): Moment[] {
+  const submitted = job.submitted_by === null ? 'submitted' : `submitted by ${visibleLine(job.submitted_by)}`;
+  const moments: Moment[] = [{ at: job.created_at, what: submitted, state: 'pending' }];
   if (job.run_at > job.created_at) moments.push({ at: job.run_at, what: 'due', state: 'scheduled' });
   for (const attempt of attempts) {
     const how = attempt.signal ?? (attempt.exit_code === null ? '' : `exit ${attempt.exit_code}`);
-    const worker = attempt.worker_id === null ? '' : ` on worker ${attempt.worker_id}`;
+    const worker =
+      attempt.worker_id === null ? '' : ` on ${workers.get(attempt.worker_id) ?? `worker ${attempt.worker_id}`}`;
     moments.push({ at: attempt.started_at, what: `attempt ${attempt.attempt} started${worker}`, state: 'running' });
     moments.push({
       at: attempt.ended_at,

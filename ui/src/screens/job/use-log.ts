@@ -48,7 +48,7 @@ async function follow(
       lines.note(`${numberText(event.bytes)} bytes were too many to keep`);
       continue;
     }
-    lines.append(event.text);
+    lines.append(event.text, Date.parse(event.received_at));
     taken += event.text.length;
     // A long log is read in parts, so that the page stays responsive.
     if (taken > PAUSE_BYTES) {

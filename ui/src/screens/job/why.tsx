@@ -1,10 +1,9 @@
 import { Link } from 'wouter';
 import type { JobDetail } from '../../../../src/api/job.ts';
-import { client } from '../../data/client.ts';
-import { useLive } from '../../data/use-live.ts';
 import { Elapsed, When } from '../../parts/when.tsx';
 import { reasonText } from '../../words/reason.ts';
 import { visibleLine, visibleText } from '../../words/visible-text.ts';
+import { WorkerName } from './worker-name.tsx';
 
 /** The job's state in words: what it waits for, how long it has run, why it ended. */
 export function Why({ job }: { job: JobDetail }) {
@@ -22,6 +21,12 @@ export function Why({ job }: { job: JobDetail }) {
         </Fact>
         <Fact title="Submitted">
           <When at={job.created_at} />
+          {job.submitted_by !== null && (
+            <>
+              {' '}
+              by <bdi>{visibleLine(job.submitted_by)}</bdi>
+            </>
+          )}
         </Fact>
         <Fact title={job.status === 'running' ? 'Running for' : 'Took'}>
           <Elapsed from={job.started_at} to={job.status === 'running' ? null : (job.done_at ?? job.started_at)} />
@@ -65,21 +70,6 @@ export function Why({ job }: { job: JobDetail }) {
 function attemptsText({ attempts, failures, max_attempts }: JobDetail): string {
   if (failures === 0) return `${attempts} of ${max_attempts}`;
   return `${failures} of ${max_attempts} failed`;
-}
-
-/** The name of a worker that is still known, else its id. */
-function WorkerName({ id }: { id: string }) {
-  const workers = useLive({
-    key: ['workers'],
-    about: { topics: ['workers'] },
-    fetch: (signal) => client.workers({ signal }),
-  });
-  const name = workers.data?.find((worker) => worker.id === id)?.name;
-  return (
-    <Link href={`/jobs?worker_id=${id}`}>
-      <bdi>{name === undefined ? id : visibleLine(name)}</bdi>
-    </Link>
-  );
 }
 
 function Fact({ title, children }: { title: string; children: React.ReactNode }) {

@@ -88,5 +88,5 @@ function useCounts(enabled: boolean): Record<string, { count: number; about: str
     state,
     { count: day.data?.totals[state] ?? 0, about: 'in the last 24 hours' },
   ]);
-  return Object.fromEntries([...now, ...ended]);
+  return Object.fromEntries([...now, ...(day.data === undefined ? [] : ended)]);
 }

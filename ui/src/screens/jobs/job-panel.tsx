@@ -5,9 +5,9 @@ import { Loading, Problem } from '../../parts/notes.tsx';
 import { Progress } from '../../parts/progress.tsx';
 import { State } from '../../parts/state.tsx';
 import { jobTitle } from '../../words/job-title.ts';
+import { AttemptLog } from '../job/attempt-log.tsx';
 import { CommandLine } from '../job/command-line.tsx';
 import { Items } from '../job/items.tsx';
-import { LogView } from '../job/log-view.tsx';
 import { Origin } from '../job/origin.tsx';
 import { Why } from '../job/why.tsx';
 
@@ -48,13 +48,7 @@ export function JobPanel({ id, onClose }: { id: string; onClose: () => void }) {
           <Progress job={data} />
           <Why job={data} />
           <Items job={data} />
-          <LogView
-            jobId={id}
-            attempt={null}
-            again={0}
-            running={data.status === 'running'}
-            started={data.attempts > 0}
-          />
+          <AttemptLog job={data} />
         </>
       )}
     </aside>

@@ -5,6 +5,7 @@ import { JobLink } from '../../parts/job-link.tsx';
 import { Progress } from '../../parts/progress.tsx';
 import { State } from '../../parts/state.tsx';
 import { Elapsed, When } from '../../parts/when.tsx';
+import { gangHref } from '../../words/gang.ts';
 import { jobTitle } from '../../words/job-title.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 
@@ -17,7 +18,8 @@ export interface JobRowProps {
   current: boolean;
   /** The name of its worker, if it is known. */
   worker: string | undefined;
-  onSelect: (id: string, on: boolean) => void;
+  /** `null` if the user may do nothing with selected jobs. */
+  onSelect: ((id: string, on: boolean) => void) | null;
   onOpen: (id: string | null) => void;
 }
 
@@ -41,12 +43,14 @@ export const JobRow = memo(function JobRow(props: JobRowProps) {
       }}
     >
       <div role="cell" className="col-0">
-        <input
-          type="checkbox"
-          checked={selected}
-          aria-label={`Select ${jobTitle(job)}, job ${job.id}`}
-          onChange={(event) => onSelect(job.id, event.target.checked)}
-        />
+        {onSelect !== null && (
+          <input
+            type="checkbox"
+            checked={selected}
+            aria-label={`Select ${jobTitle(job)}, job ${job.id}`}
+            onChange={(event) => onSelect(job.id, event.target.checked)}
+          />
+        )}
       </div>
       <div role="cell" className="col-1">
         <State of={job.status} />
@@ -81,8 +85,15 @@ export const JobRow = memo(function JobRow(props: JobRowProps) {
   );
 });
 
-/** The schedule or the workflow that started the job. */
-function From({ job: { tick, workflow_id } }: { job: ListedJob }) {
+/** The gang of a member; else the schedule or the workflow that started the job. */
+function From({ job: { gang, tick, workflow_id } }: { job: ListedJob }) {
+  if (gang !== null && gang.id !== '') {
+    return (
+      <Link href={gangHref(gang.id)}>
+        gang {gang.rank + 1}/{gang.size}
+      </Link>
+    );
+  }
   if (tick !== null) return <Link href={`/schedules/${tick.schedule}`}>{tick.schedule}</Link>;
   return workflow_id === null ? null : <Link href={`/workflows/${workflow_id}`}>workflow {workflow_id}</Link>;
 }

@@ -1,10 +1,9 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Job } from '../../../../src/api/job.ts';
-import { client } from '../../data/client.ts';
-import { useLive } from '../../data/use-live.ts';
 import { useKeys } from '../../parts/keyboard.ts';
+import { useWorkerNames } from '../job/worker-name.tsx';
 import type { JobPages, ListState } from './job-pages.ts';
 import { JobRow } from './job-row.tsx';
 import { useFreshRows } from './use-job-list.ts';
@@ -16,7 +15,8 @@ export interface JobTableProps {
   selected: ReadonlySet<string>;
   /** The job in the side panel. */
   opened: string | null;
-  onSelect: (id: string, on: boolean) => void;
+  /** `null` if the user may do nothing with selected jobs. */
+  onSelect: ((id: string, on: boolean) => void) | null;
   onOpen: (id: string | null) => void;
   /** Called with true when the user reads somewhere in the list, so that rows must not move. */
   onSettled: (settled: boolean) => void;
@@ -46,12 +46,12 @@ export function JobTable({ pages, state, selected, opened, onSelect, onOpen, onS
       virtual.scrollToIndex(index);
       onSettled(true);
     },
-    onToggle: (id) => onSelect(id, !selected.has(id)),
+    onToggle: (id) => onSelect?.(id, !selected.has(id)),
     onOpen,
   });
   return (
     <div className="job-table" role="table" aria-label="Jobs" aria-rowcount={state.complete ? state.length + 1 : -1}>
-      <JobTableHead jobs={jobs} selected={selected} onSelect={onSelect} />
+      <JobTableHead jobs={jobs} selected={selected} onSelect={onSelect} gutter={useScrollbar(scroller)} />
       <div
         ref={scroller}
         className="job-scroll"
@@ -84,14 +84,18 @@ export function JobTable({ pages, state, selected, opened, onSelect, onOpen, onS
   );
 }
 
-/** The names of the workers, by id. */
-function useWorkerNames(): ReadonlyMap<string, string> {
-  const workers = useLive({
-    key: ['workers'],
-    about: { topics: ['workers'] },
-    fetch: (signal) => client.workers({ signal }),
-  });
-  return new Map((workers.data ?? []).map(({ id, name }) => [id, name]));
+/** The width of the scrollbar of an element, 0 if it has none. */
+function useScrollbar(scroller: RefObject<HTMLDivElement | null>): number {
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => setWidth(element.offsetWidth - element.clientWidth));
+    observer.observe(element);
+    for (const child of element.children) observer.observe(child);
+    return () => observer.disconnect();
+  }, [scroller]);
+  return width;
 }
 
 /** The jobs at the visible rows: loads their pages and keeps jobs that may still change fresh. */
@@ -110,16 +114,20 @@ function useVisibleJobs(pages: JobPages, indexes: readonly number[], version: nu
 interface JobTableHeadProps extends Pick<JobTableProps, 'selected' | 'onSelect'> {
   /** The visible ones. */
   jobs: readonly (Job | undefined)[];
+  /** The width of the scrollbar beside the rows. */
+  gutter: number;
 }
 
-function JobTableHead({ jobs, selected, onSelect }: JobTableHeadProps) {
+function JobTableHead({ jobs, selected, onSelect, gutter }: JobTableHeadProps) {
   const shown = jobs.filter((job) => job !== undefined);
   return (
-    <div role="rowgroup" className="job-head">
+    <div role="rowgroup" className="job-head" style={{ paddingRight: gutter }}>
       <div role="row" className="job-row">
         {COLUMNS.map((title, index) => (
           <div key={title} role="columnheader" className={`col-${index}`}>
-            {title === '' ? (
+            {title !== '' ? (
+              title
+            ) : onSelect === null ? null : (
               <input
                 type="checkbox"
                 aria-label="Select all visible jobs"
@@ -128,8 +136,6 @@ function JobTableHead({ jobs, selected, onSelect }: JobTableHeadProps) {
                   for (const { id } of shown) onSelect(id, event.target.checked);
                 }}
               />
-            ) : (
-              title
             )}
           </div>
         ))}

@@ -1,17 +1,19 @@
 import { useCallback, useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
+import { useMay } from '../../data/use-may.ts';
+import { May } from '../../parts/may.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
 import { When } from '../../parts/when.tsx';
 import { workron } from '../../words/as-command.ts';
-import { countText, numberText } from '../../words/count.ts';
 import { BulkBar } from './bulk-bar.tsx';
 import { Filters } from './filters.tsx';
-import type { ListState } from './job-pages.ts';
 import { JobPanel } from './job-panel.tsx';
 import { bulkFilterFrom, filterAsCli, type JobQuery, queryFrom, searchFrom } from './job-query.ts';
 import { JobTable } from './job-table.tsx';
+import { NameTable } from './name-table.tsx';
 import { SavedViews } from './saved-views.tsx';
+import { Total } from './total.tsx';
 import { useJobList } from './use-job-list.ts';
 
 /** All jobs, with filters that are kept in the address. */
@@ -19,18 +21,20 @@ export function Jobs({ onNewJob }: { onNewJob: () => void }) {
   useTitle('Jobs');
   const [search, setSearch] = useSearchParams();
   const query = queryFrom(search);
-  const settled = useRef(false);
-  const setSettled = useCallback((on: boolean) => void (settled.current = on), []);
+  const grouped = search.get('by') === 'name';
+  const { settled, setSettled } = useSettled();
   const { selected, select, clear } = useSelection();
   const { pages, state, refresh } = useJobList(query, () => settled.current || selected.size > 0);
   const change = useCallback(
     (next: JobQuery) => {
       clear();
-      setSearch(searchFrom(next), { replace: true });
+      setSearch(withGrouping(searchFrom(next), grouped), { replace: true });
     },
-    [setSearch, clear],
+    [setSearch, clear, grouped],
   );
+  const group = (on: boolean): void => setSearch(withGrouping(searchFrom(query), on), { replace: true });
   const [opened, open] = useOpened();
+  const mayChange = useMay()('operate');
   const ids = [...selected];
   return (
     <section className="screen screen-tall">
@@ -38,23 +42,21 @@ export function Jobs({ onNewJob }: { onNewJob: () => void }) {
         title="Jobs"
         sub={
           <>
-            <Total state={state} />
+            {!grouped && <Total key={search.toString()} state={state} query={query} />}
             <SavedViews query={query} onChange={change} />
+            <Grouping grouped={grouped} onChange={group} />
           </>
         }
       >
-        <BulkBar
-          filter={ids.length > 0 ? { ids } : bulkFilterFrom(query)}
-          chosen={ids.length}
-          cli={(action) => (ids.length > 0 ? workron(`${action} ${ids.join(' ')}`) : filterAsCli(action, query))}
-          onClear={clear}
-        />
+        {mayChange && <JobActions query={query} ids={ids} onClear={clear} />}
       </PageHead>
       <Filters query={query} onChange={change} />
       {state.searchedBackTo !== null && <SearchedBackTo at={state.searchedBackTo} />}
       {state.error !== null && <Problem error={state.error} onRetry={refresh} />}
-      {state.newer > 0 && <NewJobsPill count={state.newer} onClick={refresh} />}
-      {state.loading && state.length === 0 ? (
+      {state.newer > 0 && !grouped && <NewJobsPill count={state.newer} onClick={refresh} />}
+      {grouped ? (
+        <NameTable query={query} onChoose={(name) => setSearch(searchFrom({ ...query, name }))} />
+      ) : state.loading && state.length === 0 ? (
         <Loading />
       ) : state.length === 0 && state.error === null ? (
         <NoJobs narrowed={Object.keys(query).length > 0} onClear={() => change({})} onNewJob={onNewJob} />
@@ -65,7 +67,7 @@ export function Jobs({ onNewJob }: { onNewJob: () => void }) {
             state={state}
             selected={selected}
             opened={opened}
-            onSelect={select}
+            onSelect={mayChange ? select : null}
             onOpen={open}
             onSettled={setSettled}
           />
@@ -74,6 +76,42 @@ export function Jobs({ onNewJob }: { onNewJob: () => void }) {
       )}
     </section>
   );
+}
+
+function JobActions({ query, ids, onClear }: { query: JobQuery; ids: readonly string[]; onClear: () => void }) {
+  return (
+    <BulkBar
+      filter={ids.length > 0 ? { ids: [...ids] } : bulkFilterFrom(query)}
+      chosen={ids.length}
+      cli={(action) => (ids.length > 0 ? workron(`${action} ${ids.join(' ')}`) : filterAsCli(action, query))}
+      onClear={onClear}
+    />
+  );
+}
+
+function withGrouping(search: URLSearchParams, grouped: boolean): URLSearchParams {
+  if (grouped) search.set('by', 'name');
+  return search;
+}
+
+function Grouping({ grouped, onChange }: { grouped: boolean; onChange: (grouped: boolean) => void }) {
+  return (
+    <div className="views" role="group" aria-label="Show as">
+      <button type="button" className="view" aria-pressed={!grouped} onClick={() => onChange(false)}>
+        List
+      </button>
+      <button type="button" className="view" aria-pressed={grouped} onClick={() => onChange(true)}>
+        By name
+      </button>
+    </div>
+  );
+}
+
+/** Whether the user reads somewhere in the list, so that rows must not move. */
+function useSettled() {
+  const settled = useRef(false);
+  const setSettled = useCallback((on: boolean) => void (settled.current = on), []);
+  return { settled, setSettled };
 }
 
 /** The job in the side panel, kept in the address. */
@@ -119,16 +157,6 @@ function SearchedBackTo({ at }: { at: string }) {
   );
 }
 
-/** The number of jobs in the list, as far as it is known. */
-function Total({ state }: { state: ListState }) {
-  if (state.loading || state.length === 0) return null;
-  return (
-    <span className="faint">
-      {state.complete ? countText(state.length, 'job') : `${numberText(state.length)}+ jobs`}
-    </span>
-  );
-}
-
 function NewJobsPill({ count, onClick }: { count: number; onClick: () => void }) {
   return (
     <button type="button" className="new-pill" onClick={onClick}>
@@ -151,9 +179,11 @@ function NoJobs({ narrowed, onClear, onNewJob }: NoJobsProps) {
           Clear the filters
         </button>
       ) : (
-        <button type="button" className="primary" onClick={onNewJob}>
-          Submit a job
-        </button>
+        <May scope="submit">
+          <button type="button" className="primary" onClick={onNewJob}>
+            Submit a job
+          </button>
+        </May>
       )}
     </Empty>
   );

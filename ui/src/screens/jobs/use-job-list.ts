@@ -44,7 +44,8 @@ export function useJobList(query: JobQuery, settled: () => boolean): JobList {
   return { pages, state, refresh: () => void pages.refresh(true) };
 }
 
-function listQuery(address: string) {
+/** The query of a list for the filter in an address. */
+export function listQuery(address: string) {
   const query: JobQuery = Object.fromEntries(new URLSearchParams(address));
   return { ...filterFrom(query), ...(query.ids === undefined ? {} : { ids: query.ids }) };
 }

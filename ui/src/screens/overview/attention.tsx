@@ -4,6 +4,7 @@ import type { Failures } from '../../../../src/api/failures.ts';
 import { client } from '../../data/client.ts';
 import { useAction } from '../../data/use-action.ts';
 import { Confirm } from '../../parts/confirm.tsx';
+import { May } from '../../parts/may.tsx';
 import { When } from '../../parts/when.tsx';
 import { workron } from '../../words/as-command.ts';
 import { compactText, countText } from '../../words/count.ts';
@@ -82,9 +83,11 @@ function FailureLine({ group, onRetry }: { group: Group; onRetry: () => void }) 
       <Link href={`/jobs/${group.last_job_id}`} className="faint small-text failure-when" title="Open the last one">
         <When at={group.last_at} />
       </Link>
-      <button type="button" className="small" onClick={onRetry}>
-        Retry all<span className="visually-hidden"> of {visibleLine(group.title)}</span>
-      </button>
+      <May scope="operate">
+        <button type="button" className="small" onClick={onRetry}>
+          Retry all<span className="visually-hidden"> of {visibleLine(group.title)}</span>
+        </button>
+      </May>
     </li>
   );
 }

@@ -52,16 +52,16 @@ export function timeTicks(from: number, to: number, most: number): number[] {
   return ticks;
 }
 
-/** Values from 0 to above `max`, with round steps. */
-export function valueTicks(max: number, kind: 'count' | 'duration'): number[] {
-  const step = kind === 'duration' ? durationStep(max) : countStep(max);
+/** Values from 0 to above `max`, with about `most` round steps. */
+export function valueTicks(max: number, kind: 'count' | 'duration', most = 4): number[] {
+  const step = kind === 'duration' ? durationStep(max, most) : countStep(max);
   const ticks: number[] = [];
   for (let value = 0; value < max + step; value += step) ticks.push(value);
   return ticks;
 }
 
-function durationStep(max: number): number {
-  return DURATION_STEPS.find((step) => max / step <= 4) ?? Math.ceil(max / 4 / DAY) * DAY;
+function durationStep(max: number, most: number): number {
+  return DURATION_STEPS.find((step) => max / step <= most) ?? Math.ceil(max / most / DAY) * DAY;
 }
 
 function countStep(max: number): number {

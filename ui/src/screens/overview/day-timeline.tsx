@@ -11,7 +11,7 @@ import { type Lane, lanesOf, type Mark, type Span } from './lanes.ts';
 import { useDayTimeline, ZOOMS } from './use-day-timeline.ts';
 
 const LANES = 8;
-/** The positions are computed anew this often. */
+/** The positions are computed again this often. */
 const STEP_MS = 10_000;
 
 /** Past, present and future in one picture: runs as bars coloured by outcome, a line for now, hollow ticks to come. */
@@ -112,7 +112,7 @@ function RunMark({ mark: { left, width, tone, hollow, href, text } }: { mark: Ma
 function Axis({ span }: { span: Span }) {
   const share = (at: number): number => (at - span.from) / (span.to - span.from);
   // A label needs room on both sides.
-  const ticks = timeTicks(span.from, span.to, 8).filter((at) => share(at) > 0.08 && share(at) < 0.92);
+  const ticks = timeTicks(span.from, span.to, 8).filter((at) => share(at) > 0.12 && share(at) < 0.88);
   return (
     <div className="day-axis" aria-hidden="true">
       {ticks.map((at) => {

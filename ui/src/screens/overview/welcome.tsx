@@ -1,5 +1,6 @@
 import { useLocation } from 'wouter';
 import { CopyLine } from '../../parts/copy.tsx';
+import { May } from '../../parts/may.tsx';
 import { useTitle } from '../../parts/page-head.tsx';
 import { JobForm } from '../../shell/job-form.tsx';
 import { asCurl, SAMPLE_WORKFLOW, workron } from '../../words/as-command.ts';
@@ -13,15 +14,17 @@ export function Welcome() {
       <h1>Welcome to Workron</h1>
       <p className="muted">No job has been submitted yet. Run a command here or in a terminal; it appears by itself.</p>
       <div className="welcome-grid">
-        <section className="card" aria-labelledby="try-here">
-          <h2 id="try-here">Try it here</h2>
-          <JobForm
-            short
-            start={{ command: 'for i in 1 2 3; do echo "hello $i"; sleep 1; done' }}
-            verb="Run it"
-            onDone={(job) => go(`/jobs/${job.id}`)}
-          />
-        </section>
+        <May scope="submit">
+          <section className="card" aria-labelledby="try-here">
+            <h2 id="try-here">Try it here</h2>
+            <JobForm
+              short
+              start={{ command: 'for i in 1 2 3; do echo "hello $i"; sleep 1; done' }}
+              verb="Run it"
+              onDone={(job) => go(`/jobs/${job.id}`)}
+            />
+          </section>
+        </May>
         <section className="card stack" aria-labelledby="try-there">
           <h2 id="try-there">From a terminal</h2>
           <CopyLine label="With curl" text={asCurl({ command: 'echo hello' })} />

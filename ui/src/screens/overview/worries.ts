@@ -63,7 +63,7 @@ function queueWorries({ queues, workers, stuck, now }: State): Worry[] {
     if (why === null && waited < VERY_LATE_MS) return [];
     const tone = why === null ? 'amber' : 'red';
     const jobs = countText(queue.pending, 'job has', 'jobs have');
-    const span = `${jobs} waited up to ${shortSpan(waited)}`;
+    const span = `${jobs} waited ${queue.pending === 1 ? '' : 'up to '}${shortSpan(waited)}`;
     return [{ tone, text: `${name}: ${span}${why === null ? '' : `, ${why}`}`, href }];
   });
 }

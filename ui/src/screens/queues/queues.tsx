@@ -1,24 +1,27 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Queue, QueueEdit } from '../../../../src/api/queue.ts';
 import { client } from '../../data/client.ts';
 import { useAction } from '../../data/use-action.ts';
 import { useLive } from '../../data/use-live.ts';
 import { CopyLine } from '../../parts/copy.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { May } from '../../parts/may.tsx';
 import { Meter } from '../../parts/meter.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
 import { Elapsed, When } from '../../parts/when.tsx';
-import { shellQuote, workron } from '../../words/as-command.ts';
+import { workron } from '../../words/as-command.ts';
 import { compactText } from '../../words/count.ts';
-import { durationText, shortSpan } from '../../words/duration.ts';
+import { shortSpan } from '../../words/duration.ts';
+import { rateText as startRateText } from '../../words/rate.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 import { shortSpanOrMs } from '../overview/queue-list.tsx';
 import { Sparkline } from '../overview/sparkline.tsx';
+import { Keys } from './keys.tsx';
+import { LimitDialog } from './limit-dialog.tsx';
 import { etaMs, type QueueRate, rateText, useQueueRates, withUsed } from './queue-rates.ts';
 
-/** Every queue with its counts, its pause and its limit. */
+/** Every queue with its counts, its pause and its limit; and the limits of keys. */
 export function Queues() {
   useTitle('Queues');
   const queues = useLive({
@@ -52,6 +55,7 @@ export function Queues() {
           </table>
         </div>
       )}
+      <Keys />
       {edited !== null && <LimitDialog queue={edited} onClose={() => setEdited(null)} />}
     </section>
   );
@@ -122,11 +126,7 @@ function QueueRow({ queue, rate, onEdit }: { queue: Queue; rate: QueueRate | und
               <Meter value={queue.running} of={queue.max_running} label={`Running in ${queue.name}`} />
             </>
           )}
-          {queue.rate !== null && (
-            <span className="faint">
-              {queue.rate.limit} starts per {durationText(queue.rate.per)}
-            </span>
-          )}
+          {queue.rate !== null && <span className="faint">starts {startRateText(queue.rate)}</span>}
         </span>
       </td>
       <td className="num" data-label="Pending">
@@ -178,56 +178,20 @@ function QueueActions({ queue, onEdit }: { queue: Queue; onEdit: () => void }) {
   });
   return (
     <td className="row-actions">
-      <button
-        type="button"
-        className="small"
-        disabled={pause.running}
-        onClick={() => pause.run({ paused: !queue.paused })}
-      >
-        {queue.paused ? 'Resume' : 'Pause'}
-        <span className="visually-hidden"> {queue.name}</span>
-      </button>
-      <button type="button" className="small" onClick={onEdit}>
-        Limit…<span className="visually-hidden"> {queue.name}</span>
-      </button>
+      <May scope="operate">
+        <button
+          type="button"
+          className="small"
+          disabled={pause.running}
+          onClick={() => pause.run({ paused: !queue.paused })}
+        >
+          {queue.paused ? 'Resume' : 'Pause'}
+          <span className="visually-hidden"> {queue.name}</span>
+        </button>
+        <button type="button" className="small" onClick={onEdit}>
+          Limit…<span className="visually-hidden"> {queue.name}</span>
+        </button>
+      </May>
     </td>
-  );
-}
-
-function LimitDialog({ queue, onClose }: { queue: Queue; onClose: () => void }) {
-  const [text, setText] = useState(queue.max_running === null ? '' : String(queue.max_running));
-  const limit = text.trim() === '' ? null : Number(text);
-  const set = useAction({
-    run: (edit: QueueEdit) => client.setQueue(queue.name, edit),
-    done: (after) =>
-      after.max_running === null
-        ? `Queue ${after.name} has no limit`
-        : `Queue ${after.name} runs at most ${after.max_running} at once`,
-    after: onClose,
-  });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    set.run({ max_running: limit });
-  };
-  const name = visibleLine(queue.name);
-  return (
-    <Dialog title={`Limit of ${name}`} onClose={onClose}>
-      <form className="stack" onSubmit={submit}>
-        <label className="field">
-          <span>Most jobs running at once, over all workers (max_running); empty for no limit</span>
-          {/* biome-ignore lint/a11y/noAutofocus: the dialog's only field */}
-          <input inputMode="numeric" autoFocus value={text} onChange={(event) => setText(event.target.value)} />
-        </label>
-        <CopyLine
-          label="CLI command"
-          text={workron(`queues set ${shellQuote(queue.name)} --max-running ${limit ?? 'none'}`)}
-        />
-        <div className="dialog-actions">
-          <button type="submit" className="primary" disabled={set.running || Number.isNaN(limit)}>
-            Set
-          </button>
-        </div>
-      </form>
-    </Dialog>
   );
 }

@@ -15,7 +15,7 @@ export function Coverage({ name, ticks, cells }: CoverageProps) {
   // A backfill is recorded later than the ticks around it.
   const shown = ticks.slice(0, cells).toSorted((a, b) => Date.parse(a.scheduled_for) - Date.parse(b.scheduled_for));
   const [first, last] = [shown[0], shown.at(-1)];
-  if (first === undefined || last === undefined) return <span className="faint">no tick yet</span>;
+  if (first === undefined || last === undefined) return null;
   return (
     <div className="coverage-frame">
       <ol className="coverage" aria-label={`Last ticks of ${name}`}>
@@ -52,7 +52,8 @@ function Cell({ tick }: { tick: LedgerEntry }) {
     );
   }
   return (
-    <Link {...about} href={href}>
+    // Too small for a finger: the schedule's own list has the same links, also for the keyboard.
+    <Link {...about} href={href} tabIndex={-1}>
       {content}
     </Link>
   );

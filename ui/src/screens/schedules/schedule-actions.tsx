@@ -3,6 +3,7 @@ import type { Schedule } from '../../../../src/api/schedule.ts';
 import { client } from '../../data/client.ts';
 import { useAction } from '../../data/use-action.ts';
 import { Confirm } from '../../parts/confirm.tsx';
+import { May } from '../../parts/may.tsx';
 import { workron } from '../../words/as-command.ts';
 import { countText } from '../../words/count.ts';
 import { BackfillDialog } from './backfill-dialog.tsx';
@@ -19,6 +20,7 @@ export interface ScheduleActionsProps {
 export function ScheduleActions({ schedule, onEdit, onChanged, onDelete }: ScheduleActionsProps) {
   const [opened, setOpened] = useState<'pause' | 'backfill' | 'delete' | null>(null);
   const { name } = schedule;
+  const queue = schedule.job?.queue;
   const run = useAction({
     run: () => client.runSchedule(name),
     done: (ticks) => `Started ${countText(ticks.length, 'run')} of ${name}`,
@@ -28,27 +30,35 @@ export function ScheduleActions({ schedule, onEdit, onChanged, onDelete }: Sched
   const close = (): void => setOpened(null);
   return (
     <>
-      <button type="button" className="primary" disabled={run.running} onClick={() => run.run()}>
-        Run now
-      </button>
-      {schedule.paused_at === null ? (
-        <button type="button" onClick={() => setOpened('pause')}>
-          Pause…
+      <May scope="submit" queue={queue}>
+        <button type="button" className="primary" disabled={run.running} onClick={() => run.run()}>
+          Run now
         </button>
-      ) : (
-        <button type="button" disabled={resume.running} onClick={() => resume.run()}>
-          Resume
+      </May>
+      <May scope="operate">
+        {schedule.paused_at === null ? (
+          <button type="button" onClick={() => setOpened('pause')}>
+            Pause…
+          </button>
+        ) : (
+          <button type="button" disabled={resume.running} onClick={() => resume.run()}>
+            Resume
+          </button>
+        )}
+      </May>
+      <May scope="submit" queue={queue}>
+        <button type="button" onClick={() => setOpened('backfill')}>
+          Backfill…
         </button>
-      )}
-      <button type="button" onClick={() => setOpened('backfill')}>
-        Backfill…
-      </button>
-      <button type="button" onClick={onEdit}>
-        Edit…
-      </button>
-      <button type="button" className="danger" onClick={() => setOpened('delete')}>
-        Delete…
-      </button>
+        <button type="button" onClick={onEdit}>
+          Edit…
+        </button>
+      </May>
+      <May scope="operate">
+        <button type="button" className="danger" onClick={() => setOpened('delete')}>
+          Delete…
+        </button>
+      </May>
       {opened === 'pause' && <PauseDialog name={name} onClose={close} onDone={onChanged} />}
       {opened === 'backfill' && <BackfillDialog name={name} onClose={close} onDone={onChanged} />}
       {opened === 'delete' && (

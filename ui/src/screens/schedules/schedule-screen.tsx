@@ -177,7 +177,7 @@ function ScheduleFacts({ schedule }: { schedule: ScheduleDetail }) {
         [
           ['Next', <When key="next" at={schedule.next_run} />],
           ['Last run', <When key="last" at={schedule.last_run} />],
-          ['Outcomes', <SuccessRate key="rate" schedule={schedule} />],
+          ['Outcomes', isFailing(schedule) ? null : <SuccessRate key="rate" schedule={schedule} />],
           ['Queue', schedule.job === null ? null : visibleLine(schedule.job.queue)],
           ['Time zone', schedule.timezone],
           ['Overlap', schedule.overlap.replace('_', ' ')],

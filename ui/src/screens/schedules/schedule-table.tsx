@@ -5,6 +5,7 @@ import type { LedgerEntry } from '../../../../src/api/tick.ts';
 import type { Timeline } from '../../../../src/api/timeline.ts';
 import { client } from '../../data/client.ts';
 import { useAction } from '../../data/use-action.ts';
+import { May } from '../../parts/may.tsx';
 import { State } from '../../parts/state.tsx';
 import { When } from '../../parts/when.tsx';
 import { countText } from '../../words/count.ts';
@@ -98,7 +99,7 @@ function Row({ schedule, ticks, onChanged }: RowProps) {
   );
 }
 
-function RowActions({ schedule: { name, paused_at }, onChanged }: Omit<RowProps, 'ticks'>) {
+function RowActions({ schedule: { name, paused_at, job }, onChanged }: Omit<RowProps, 'ticks'>) {
   const [pausing, setPausing] = useState(false);
   const run = useAction({
     run: () => client.runSchedule(name),
@@ -108,18 +109,22 @@ function RowActions({ schedule: { name, paused_at }, onChanged }: Omit<RowProps,
   const resume = useAction({ run: () => client.resumeSchedule(name), done: () => `${name} resumed`, after: onChanged });
   return (
     <td className="row-actions">
-      <button type="button" className="small" disabled={run.running} onClick={() => run.run()}>
-        Run<span className="visually-hidden"> {name}</span>
-      </button>
-      {paused_at === null ? (
-        <button type="button" className="small" onClick={() => setPausing(true)}>
-          Pause<span className="visually-hidden"> {name}</span>
+      <May scope="submit" queue={job?.queue}>
+        <button type="button" className="small" disabled={run.running} onClick={() => run.run()}>
+          Run<span className="visually-hidden"> {name}</span>
         </button>
-      ) : (
-        <button type="button" className="small" disabled={resume.running} onClick={() => resume.run()}>
-          Resume<span className="visually-hidden"> {name}</span>
-        </button>
-      )}
+      </May>
+      <May scope="operate">
+        {paused_at === null ? (
+          <button type="button" className="small" onClick={() => setPausing(true)}>
+            Pause<span className="visually-hidden"> {name}</span>
+          </button>
+        ) : (
+          <button type="button" className="small" disabled={resume.running} onClick={() => resume.run()}>
+            Resume<span className="visually-hidden"> {name}</span>
+          </button>
+        )}
+      </May>
       {pausing && <PauseDialog name={name} onClose={() => setPausing(false)} onDone={onChanged} />}
     </td>
   );

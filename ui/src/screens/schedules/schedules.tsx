@@ -4,6 +4,7 @@ import type { ScheduleDetail } from '../../../../src/api/schedule.ts';
 import { type AllSchedules, allSchedules } from '../../data/all-schedules.ts';
 import { useLive } from '../../data/use-live.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { May } from '../../parts/may.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
 import { ScheduleCalendar } from './calendar.tsx';
@@ -35,9 +36,11 @@ export function Schedules() {
   return (
     <section className="screen">
       <PageHead title="Schedules">
-        <button type="button" className="primary" onClick={() => setMaking(true)}>
-          New schedule
-        </button>
+        <May scope="submit">
+          <button type="button" className="primary" onClick={() => setMaking(true)}>
+            New schedule
+          </button>
+        </May>
       </PageHead>
       {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
       {list.data === undefined ? (
@@ -45,9 +48,11 @@ export function Schedules() {
       ) : list.data.items.length === 0 ? (
         <Empty title="No schedules yet">
           <p>A schedule runs a command or a workflow at set times and records every run.</p>
-          <button type="button" className="primary" onClick={() => setMaking(true)}>
-            Create a schedule
-          </button>
+          <May scope="submit">
+            <button type="button" className="primary" onClick={() => setMaking(true)}>
+              Create a schedule
+            </button>
+          </May>
         </Empty>
       ) : (
         <ScheduleViews all={list.data} search={search} onChange={change} onChanged={() => void list.refetch()} />

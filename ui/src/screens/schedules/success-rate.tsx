@@ -17,7 +17,7 @@ export function isFailing(schedule: Counted): boolean {
 /** How many of the recent runs succeeded, loud if some failed. */
 export function SuccessRate({ schedule }: { schedule: Counted }) {
   const { ended, failed } = endedRuns(schedule);
-  if (ended === 0) return <span className="faint">no run has ended</span>;
+  if (ended === 0) return <span className="faint">no run has ended yet</span>;
   if (failed === 0) return <span className="muted">100 % of {ended} succeeded</span>;
   return (
     <span className={isFailing(schedule) ? 'loud' : 'state tone-red'}>

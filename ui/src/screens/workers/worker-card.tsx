@@ -1,5 +1,7 @@
 import { Link } from 'wouter';
+import { byteText } from '../../../../src/api/byte-text.ts';
 import type { Worker } from '../../../../src/api/worker.ts';
+import { May } from '../../parts/may.tsx';
 import { Meter } from '../../parts/meter.tsx';
 import { Slots } from '../../parts/slots.tsx';
 import { State } from '../../parts/state.tsx';
@@ -55,16 +57,18 @@ export function WorkerCard({ worker, onDrain, onUndrain }: WorkerCardProps) {
       <footer className="card-foot">
         <Link href={`/jobs?worker_id=${worker.id}`}>Show jobs</Link>
         <span className="spacer" />
-        {worker.state === 'online' && (
-          <button type="button" className="small" onClick={onDrain}>
-            Drain…
-          </button>
-        )}
-        {worker.state === 'draining' && (
-          <button type="button" className="small" onClick={onUndrain}>
-            Undrain
-          </button>
-        )}
+        <May scope="operate">
+          {worker.state === 'online' && (
+            <button type="button" className="small" onClick={onDrain}>
+              Drain…
+            </button>
+          )}
+          {worker.state === 'draining' && (
+            <button type="button" className="small" onClick={onUndrain}>
+              Undrain
+            </button>
+          )}
+        </May>
       </footer>
     </article>
   );
@@ -87,7 +91,7 @@ function Resources({ worker }: { worker: Worker }) {
       {Object.entries(resources).map(([name, total]) => (
         <p className="with-meter" key={name}>
           <span>
-            {used[name] ?? 0} of {total} <bdi>{visibleLine(name)}</bdi>
+            {amountText(name, used[name] ?? 0)} of {amountText(name, total)} <bdi>{visibleLine(nameText(name))}</bdi>
           </span>
           <Meter value={used[name] ?? 0} of={total} label={`${name} of ${worker.name} in use`} />
         </p>
@@ -96,16 +100,25 @@ function Resources({ worker }: { worker: Worker }) {
         <p className="small-text">
           Holds{' '}
           {Object.entries(reserved.resources)
-            .map(([name, amount]) => `${amount} ${visibleLine(name)}`)
+            .map(([name, amount]) => `${amountText(name, amount)} ${visibleLine(nameText(name))}`)
             .join(', ')}{' '}
           for <Link href={`/jobs/${reserved.job_id}`}>job {reserved.job_id}</Link>
           {reserved.starts_at !== null && (
             <>
-              , expected to start by <When at={reserved.starts_at} />
+              ; expected start: <When at={reserved.starts_at} />
             </>
           )}
         </p>
       )}
     </>
   );
+}
+
+/** Resources whose name ends in `_mb` are counted in MiB. */
+function amountText(name: string, amount: number): string {
+  return name.endsWith('_mb') ? byteText(amount * 1024 ** 2) : String(amount);
+}
+
+function nameText(name: string): string {
+  return name.replace(/_mb$/, '');
 }

@@ -1,5 +1,6 @@
 import { Link } from 'wouter';
 import type { StepState, WorkflowDetail } from '../../../../src/api/workflow/workflow.ts';
+import { May } from '../../parts/may.tsx';
 import { State } from '../../parts/state.tsx';
 import { Elapsed } from '../../parts/when.tsx';
 import { hasEnded } from '../../words/state.ts';
@@ -52,17 +53,23 @@ export function StepList({ workflow, onRerun }: { workflow: WorkflowDetail; onRe
               </td>
               <td className="clip">{howItWent(step)}</td>
               <td className="row-actions">
-                {hasEnded(workflow.status) && (
-                  <button type="button" className="small" onClick={() => onRerun(step.key)}>
-                    Rerun from here<span className="visually-hidden"> {step.key}</span>
-                  </button>
-                )}
+                {hasEnded(workflow.status) && <RerunButton step={step.key} onRerun={onRerun} />}
               </td>
             </tr>
           ))}
         </tbody>
       </table>
     </div>
+  );
+}
+
+function RerunButton({ step, onRerun }: { step: string; onRerun: (key: string) => void }) {
+  return (
+    <May scope="submit">
+      <button type="button" className="small" onClick={() => onRerun(step)}>
+        Rerun from here<span className="visually-hidden"> {step}</span>
+      </button>
+    </May>
   );
 }
 

@@ -3,13 +3,14 @@ import type { StepState, WorkflowDetail } from '../../../../src/api/workflow/wor
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
 import { JsonTree } from '../../parts/json-tree.tsx';
+import { May } from '../../parts/may.tsx';
 import { Loading, Problem } from '../../parts/notes.tsx';
 import { Progress } from '../../parts/progress.tsx';
 import { State } from '../../parts/state.tsx';
 import { hasEnded } from '../../words/state.ts';
+import { AttemptLog } from '../job/attempt-log.tsx';
 import { CommandLine } from '../job/command-line.tsx';
 import { Items } from '../job/items.tsx';
-import { LogView } from '../job/log-view.tsx';
 import { Why } from '../job/why.tsx';
 import { howItWent } from './step-list.tsx';
 
@@ -39,9 +40,11 @@ export function StepPanel({ step, workflow, onRerun, onClose }: StepPanelProps) 
         <span className="faint">{howItWent(step)}</span>
         <span className="spacer" />
         {hasEnded(workflow.status) && (
-          <button type="button" className="small" onClick={() => onRerun(step.key)}>
-            Rerun from here
-          </button>
+          <May scope="submit">
+            <button type="button" className="small" onClick={() => onRerun(step.key)}>
+              Rerun from here
+            </button>
+          </May>
         )}
         <button type="button" className="plain" aria-label="Close the panel" onClick={onClose}>
           ×
@@ -62,16 +65,7 @@ export function StepPanel({ step, workflow, onRerun, onClose }: StepPanelProps) 
               <JsonTree value={data.result} label="Result" />
             </section>
           )}
-          {step.group === null && (
-            <LogView
-              key={id}
-              jobId={id}
-              attempt={null}
-              again={0}
-              running={data.status === 'running'}
-              started={data.attempts > 0}
-            />
-          )}
+          {step.group === null && <AttemptLog key={id} job={data} />}
         </>
       )}
     </aside>

@@ -6,6 +6,7 @@ import { useAction } from '../../data/use-action.ts';
 import { useLive } from '../../data/use-live.ts';
 import { CopyLine } from '../../parts/copy.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
+import { May } from '../../parts/may.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
 import { State } from '../../parts/state.tsx';
@@ -84,7 +85,14 @@ function WorkflowFacts({ workflow }: { workflow: WorkflowDetail }) {
         skipped={workflow.steps.filter((step) => step.status === 'skipped').length}
       />
       <span className="faint">
-        <When at={workflow.created_at} />, <Elapsed from={workflow.started_at} to={workflow.ended_at} />
+        <When at={workflow.created_at} />
+        {workflow.submitted_by !== null && (
+          <>
+            {' '}
+            by <bdi>{visibleLine(workflow.submitted_by)}</bdi>
+          </>
+        )}
+        , <Elapsed from={workflow.started_at} to={workflow.ended_at} />
       </span>
       {workflow.rerun_of !== null && <Link href={`/workflows/${workflow.rerun_of}`}>rerun of {workflow.rerun_of}</Link>}
     </span>
@@ -108,7 +116,7 @@ function WorkflowActions({ workflow: { id, status }, onChanged }: WorkflowAction
     after: onChanged,
   });
   return (
-    <>
+    <May scope="operate">
       {(status === 'pending' || status === 'running') && (
         <button type="button" className="danger" disabled={cancel.running} onClick={() => cancel.run()}>
           Cancel
@@ -119,7 +127,7 @@ function WorkflowActions({ workflow: { id, status }, onChanged }: WorkflowAction
           Retry failed steps
         </button>
       )}
-    </>
+    </May>
   );
 }
 

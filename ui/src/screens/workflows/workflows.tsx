@@ -4,6 +4,7 @@ import type { ListedWorkflow } from '../../../../src/api/workflow/workflow.ts';
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
 import { CopyLine } from '../../parts/copy.tsx';
+import { May } from '../../parts/may.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
 import { State } from '../../parts/state.tsx';
@@ -39,9 +40,11 @@ export function Workflows() {
   return (
     <section className="screen">
       <PageHead title="Workflows">
-        <button type="button" className="primary" onClick={() => setMaking(true)}>
-          Run a workflow
-        </button>
+        <May scope="submit">
+          <button type="button" className="primary" onClick={() => setMaking(true)}>
+            Run a workflow
+          </button>
+        </May>
       </PageHead>
       {making && <NewWorkflow onClose={() => setMaking(false)} />}
       <DefinitionList />

@@ -1,0 +1,148 @@
+/** What `why` tells is what a claim does: random states, in which both are asked about every pending job. */
+
+import assert from 'node:assert/strict';
+import type { Job, NewJob } from '../src/core/job.ts';
+import { offerOf } from '../src/core/outlook.ts';
+import type { NewWorker } from '../src/core/worker.ts';
+import type { Store } from '../src/store/store.ts';
+import type { Effort } from './effort.ts';
+import { aJob, LEASE_MS } from './kit/builders.ts';
+import { claim, decide, fail, forever, type Lease, register, report, submit, succeed } from './kit/steps.ts';
+import { type Advance, type OpenStore, withStore } from './kit/store.ts';
+
+const MINUTE_MS = 60_000;
+/** Steps of the clock end nowhere near a window: on some stores the real time passes as well. */
+const RATE_MS = 60 * MINUTE_MS;
+const STEPS_MS = [25 * MINUTE_MS, 61 * MINUTE_MS];
+
+type Pick = <T>(from: readonly T[]) => T;
+
+/** Picks from lists in an order that follows from the seed. */
+function picker(seed: number): Pick {
+  let state = seed;
+  return (from) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return from[(state >>> 16) % from.length] as (typeof from)[number];
+  };
+}
+
+function randomWorker(pick: Pick): Partial<NewWorker> {
+  return {
+    slots: pick([1, 2, 3, 4]),
+    resources: pick([{ gpu: 3, disk: 1 }, { gpu: 2 }, {}]),
+    tags: pick([[], ['arm'], ['arm', 'ssd']]),
+    queues: pick([null, null, ['default'], ['limited', 'rated']]),
+    handlers: pick([[], ['send']]),
+    leaseMs: 1_000 * LEASE_MS,
+  };
+}
+
+function randomJob(pick: Pick): NewJob {
+  const needsMore = pick([true, false]);
+  const limits = [
+    { key: 'a', max: pick([1, 2]) },
+    { key: 'b', max: pick([1, 3]) },
+  ];
+  const rate = { key: pick(['r', 'a']), limit: pick([1, 2]), perMs: RATE_MS, burst: pick([0, 0, 1]) };
+  return aJob({
+    handler: pick([null, null, null, 'send']),
+    resources: needsMore ? { gpu: pick([0, 1, 2, 3]), disk: pick([0, 0, 1]) } : {},
+    requires: pick([[], [], [], ['arm'], ['ssd']]),
+    priority: pick([0, 1, 2]),
+    queue: pick(['default', 'default', 'default', 'limited', 'rated', 'paused']),
+    timeoutMs: pick([1, 30]) * MINUTE_MS,
+    onDisconnect: pick(['stop', 'stop', 'finish']),
+    limits: pick([[], [], limits.slice(0, 1), limits.slice(1), limits]),
+    rates: pick([[], [], [rate]]),
+    onLimit: pick(['queue', 'queue', 'queue', 'skip']),
+    fairKey: pick([null, null, 'x', 'y']),
+  });
+}
+
+function pendingJobs(store: Store): Promise<Job[]> {
+  return store.list({ statuses: ['pending'] }, { before: null, limit: 1_000 }, forever);
+}
+
+/** The jobs that can start at each worker now, by `outlook`. */
+async function startableAt(store: Store): Promise<Map<number, Set<number>>> {
+  const startable = new Map<number, Set<number>>();
+  for (const { id } of await pendingJobs(store)) {
+    for (const { workerId, verdict } of await store.outlook(id, forever)) {
+      const jobs = startable.get(workerId) ?? new Set();
+      startable.set(workerId, verdict === 'start' ? jobs.add(id) : jobs);
+    }
+  }
+  return startable;
+}
+
+async function claimAs(store: Store, workerId: number): Promise<Lease[]> {
+  const worker = (await store.workers(forever)).find(({ id }) => id === workerId);
+  assert.ok(worker);
+  const limit = worker.slots - worker.running;
+  if (limit === 0) return [];
+  return (await claim(store, workerId, { offer: offerOf(worker), limit })).map((job) => ({ job, workerId }));
+}
+
+/** Changes what decides: attempts that end in some way, settings, the time. */
+async function disturb(store: Store, advance: Advance, { pick, held }: { pick: Pick; held: Lease[] }): Promise<void> {
+  for (let ends = pick([0, 1, 2]); ends > 0; ends -= 1) {
+    const lease = held.shift();
+    if (lease === undefined) break;
+    const end = pick(['succeed', 'fail', 'return'] as const);
+    if (end === 'succeed') await succeed(store, lease);
+    else if (end === 'fail') await fail(store, lease);
+    else await report(store, lease, { type: 'returned' });
+  }
+  const change = pick(['none', 'limit', 'rate', 'close', 'cancel', 'pause', 'time', 'time'] as const);
+  if (change === 'limit') await store.setLimit('a', pick([1, 2, 3, null]), forever);
+  if (change === 'rate') await store.setQueue('rated', { rate: { limit: 2, perMs: RATE_MS, burst: 0 } }, forever);
+  if (change === 'close') await store.closeRate(pick(['r', 'a']), 30 * MINUTE_MS, forever);
+  if (change === 'pause') await store.setQueue('paused', { paused: pick([true, false]) }, forever);
+  if (change === 'time') await advance(pick(STEPS_MS));
+  if (change === 'cancel') {
+    const [first] = await pendingJobs(store);
+    if (first !== undefined) await decide(store, first.id, { type: 'cancel' });
+  }
+}
+
+async function compareWithClaims(store: Store, advance: Advance, seed: number): Promise<void> {
+  const pick = picker(seed);
+  const workers = [await register(store, randomWorker(pick)), await register(store, randomWorker(pick))];
+  const held: Lease[] = [];
+  for (let round = 0; round < 5; round += 1) {
+    await submit(
+      store,
+      Array.from({ length: pick([1, 3, 6]) }, () => randomJob(pick)),
+    );
+    const { id } = pick(workers);
+    const said = (await startableAt(store)).get(id) ?? new Set();
+    const claimed = await claimAs(store, id);
+    const byId = (a: number, b: number) => a - b;
+    const taken = claimed.map(({ job }) => job.id).sort(byId);
+    assert.deepEqual([...said].sort(byId), taken, `seed ${seed}, round ${round}`);
+    held.push(...claimed);
+    await disturb(store, advance, { pick, held });
+  }
+  for (const lease of held) await succeed(store, lease);
+  for (const { id } of await pendingJobs(store)) await decide(store, id, { type: 'cancel' });
+  for (const { id } of workers) await store.leaveWorker(id, forever);
+}
+
+export function exerciseOutlook(open: OpenStore, { outlooks }: Effort): void {
+  const test = withStore(open);
+
+  test('outlook: says start exactly for the jobs that the next claim takes', async ({ store, advance }) => {
+    await store.setQueue('limited', { maxRunning: 2 }, forever);
+    await store.setQueue('paused', { paused: true }, forever);
+    for (let seed = 1; seed <= outlooks; seed += 1) await compareWithClaims(store, advance, seed);
+  });
+
+  test('outlook: counts what the same claim would start before a job', async ({ store }) => {
+    await register(store);
+    const limits = [{ key: 'a', max: 1 }];
+    const rates = [{ key: 'r', limit: 1, perMs: RATE_MS, burst: 0 }];
+    const jobs = await submit(store, [aJob({ limits }), aJob({ limits }), aJob({ rates }), aJob({ rates })]);
+    const verdicts = await Promise.all(jobs.map(async ({ id }) => (await store.outlook(id, forever))[0]?.verdict));
+    assert.deepEqual(verdicts, ['start', 'slots', 'start', 'slots']);
+  });
+}

@@ -1,0 +1,68 @@
+import { Command } from 'commander';
+import type { Job } from '../../api/job.ts';
+import type { NotifyTestInput } from '../../api/notify.ts';
+import { routes } from '../../api/routes.ts';
+import { isTerminal } from '../../core/job.ts';
+import { clientCommand, connect, outputOf, print, printData } from '../client-command.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { EXIT } from '../errors/exit-code.ts';
+import { collectNotify, countFlag, durationFlag, type NotifyFlag } from '../flags/values.ts';
+import { waitForEnd } from '../follow/wait-for-end.ts';
+import { gist } from '../output/gist.ts';
+
+const TIMEOUT_MS = 60_000;
+const MAX_TARGETS = 16;
+
+interface TestFlags {
+  installation?: number | 'all';
+  timeout: number;
+}
+
+/** `workron notify`: targets of notifications. */
+export function notifyCommand(): Command {
+  const command = new Command('notify').description('Try the targets of notifications');
+  return command.addCommand(testCommand());
+}
+
+/** Exits with 1 if a message was not delivered, and with 124 if that is not known in time. */
+function testCommand(): Command {
+  const command = clientCommand('test', 'Send a test message to targets and wait for its delivery')
+    .argument('[target...]', 'Targets as for --notify: EVENT,…=URL or EVENT,…=COMMAND', collectNotify)
+    .option(
+      '--installation <NUMBER|all>',
+      "A target of the server's own list by its place, from 1, or all of them",
+      placeFlag,
+    )
+    .option('--timeout <DURATION>', 'Wait no longer than this for the delivery', durationFlag, TIMEOUT_MS);
+  return command.action(async (targets: NotifyFlag[], { installation, timeout }: TestFlags) => {
+    if (targets.length > 0 === (installation !== undefined))
+      throw usageError('expected targets or --installation', "workron notify test 'failed=https://example.com/hook'");
+    const connection = connect(command);
+    const body = (installation === undefined ? { notify: targets } : { installation }) as NotifyTestInput;
+    const { items } = await connection.json(routes.testNotify, { body });
+    const jobs = await Promise.all(
+      items.map(async ({ type, job_id }) => ({
+        type,
+        ...(await waitForEnd(connection, job_id, { timeoutMs: timeout })),
+      })),
+    );
+    const { json, quiet } = outputOf(command);
+    if (json) printData(jobs, json);
+    else if (quiet) print(jobs.map(({ id }) => `${id}\n`).join(''));
+    else print(jobs.map((job, place) => `${place + 1}. ${job.type}: ${resultOf(job)}\n`).join(''));
+    if (jobs.some(({ status }) => isTerminal(status) && status !== 'done')) process.exitCode = EXIT.failed;
+    else if (jobs.some(({ status }) => !isTerminal(status))) process.exitCode = EXIT.timeout;
+  });
+}
+
+function resultOf({ id, status, error, handler }: Pick<Job, 'id' | 'status' | 'error' | 'handler'>): string {
+  if (status === 'done') return `delivered (job ${id})`;
+  if (!isTerminal(status)) return `not delivered yet (job ${id} is ${status}): workron why ${id}`;
+  // The error of a handler is a stack, whose first line says what went wrong.
+  const why = handler === null ? error : (error?.split('\n', 1)[0] ?? null);
+  return `not delivered (job ${id}): ${why === null ? status : gist(why)}`;
+}
+
+function placeFlag(text: string): number | 'all' {
+  return text === 'all' ? text : countFlag(1, MAX_TARGETS)(text);
+}

@@ -1,0 +1,18 @@
+import { NotifyTest, NotifyTested, notifyFrom } from '../../api/notify.ts';
+import { routes } from '../../api/routes.ts';
+import { submitterOf } from '../authenticate.ts';
+import { handler } from '../handler.ts';
+
+export const notifyHandlers = {
+  testNotify: handler(routes.testNotify, {
+    summary: 'Send a test message to targets that are given, or to those of the installation',
+    body: NotifyTest,
+    replies: { 202: NotifyTested },
+    async handle({ scheduler, body: { notify, installation = 'all' }, principal, signal }) {
+      const own = installation === 'all' ? 'installation' : installation;
+      const targets = notify === undefined ? own : notifyFrom(notify);
+      const sent = await scheduler.testNotify({ targets, submittedBy: submitterOf(principal) }, signal);
+      return { status: 202, json: { items: sent.map(({ type, jobId }) => ({ type, job_id: String(jobId) })) } };
+    },
+  }),
+};

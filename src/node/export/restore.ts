@@ -1,0 +1,84 @@
+/**
+ * Makes an installation from an export. The rows go into a SQLite file at the version of the schema that they had, which is then
+ * migrated. For PostgreSQL that file is a temporary one, and is promoted.
+ */
+
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { WorkronError } from '../../core/error.ts';
+import type { StoreChoice } from '../../ops/settings/settings.ts';
+import { Database } from '../../store/sqlite/base/database.ts';
+import { homeOf } from '../../store/sqlite/base/home.ts';
+import { lockFile } from '../../store/sqlite/base/lock-file.ts';
+import { migrate } from '../../store/sqlite/base/migrate.ts';
+import { createPrivate } from '../../store/sqlite/base/private-files.ts';
+import { translate } from '../../store/sqlite/base/sqlite-error.ts';
+import { load } from './load.ts';
+
+export interface RestoreOptions {
+  /** The bytes of the export. */
+  input: AsyncIterable<Buffer>;
+  store: Exclude<StoreChoice, { driver: 'memory' }>;
+  schema: string;
+  /** Reports each table. */
+  tell: (line: string) => void;
+}
+
+/** Returns the number of rows. The target must be empty. */
+export async function restore({ store, schema, ...options }: RestoreOptions): Promise<number> {
+  if (store.driver === 'sqlite') return await restoreFile(store.file, options);
+  const { promote, requireEmpty } = await import('../promote/promote.ts');
+  await requireEmpty({ url: store.url, schema });
+  const folder = await mkdtemp(join(tmpdir(), 'workron-restore-'));
+  try {
+    const file = join(folder, 'workron.db');
+    const rows = await restoreFile(file, options);
+    await promote({ file, url: store.url, schema, differenceMs: 0, tell: options.tell });
+    return rows;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+type FileOptions = Pick<RestoreOptions, 'input' | 'tell'>;
+
+/** The file appears once it is complete, compared and on disk. */
+async function restoreFile(path: string, { input, tell }: FileOptions): Promise<number> {
+  const file = homeOf(path);
+  using _owner = lockFile(file);
+  if (existsSync(file)) throw new WorkronError('bad_request', `${file} exists already; name another file`);
+  const partial = `${file}.partial`;
+  rmSync(partial, { force: true });
+  try {
+    createPrivate(partial);
+    const rows = await fill(partial, { input, tell });
+    sync(partial);
+    linkSync(partial, file);
+    return rows;
+  } catch (error) {
+    throw translate(error, file);
+  } finally {
+    rmSync(partial, { force: true });
+    sync(dirname(file));
+  }
+}
+
+async function fill(file: string, { input, tell }: FileOptions): Promise<number> {
+  using database = new Database(file, { readOnly: false });
+  // Until it has its name, nobody misses the file.
+  database.script('pragma journal_mode = off; pragma synchronous = off; pragma cache_size = -65536');
+  const { rows, schemaVersion } = await load(database, input, tell);
+  migrate(database, schemaVersion);
+  return rows;
+}
+
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

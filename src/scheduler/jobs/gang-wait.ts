@@ -1,0 +1,65 @@
+/** Describes in one sentence what a member of a gang waits for. */
+
+import { fitsIdle, type Gang, gangTag, type Place } from '../../core/gang.ts';
+import { isWaiting, type Job } from '../../core/job.ts';
+import { laneOf } from '../../core/lane.ts';
+import type { SchedulerContext } from '../context.ts';
+
+/** `null` if the gang of the job does not matter now. */
+export async function gangOf({ store }: SchedulerContext, job: Job, signal: AbortSignal): Promise<string | null> {
+  const { gang } = job;
+  if (gang === null || isGroup(job)) return null;
+  if (job.status === 'running') return job.gangStop ? 'its worker to stop it: its gang starts again' : null;
+  if (!isWaiting(job.status)) return null;
+  const places = (await store.places(signal)).filter(({ gangId }) => gangId === gang.id);
+  const own = places.find(({ jobId }) => jobId === job.id);
+  if (own?.success != null && job.status === 'blocked') {
+    const succeeded = places.filter(({ success }) => success !== null).length;
+    return `its gang: ${succeeded} of ${gang.size} members have succeeded, and this one is among them`;
+  }
+  if (job.status !== 'pending') return null;
+  const queue = (await store.queues(signal)).find(({ name }) => name === job.queue);
+  if (queue?.paused) return `queue ${job.queue} to be resumed: it is paused`;
+  if (own?.started) return 'its gang: the other members are being stopped, then all start again';
+  return places.length > 0
+    ? await placesLeft(store, gang, places, signal)
+    : await roomFor(store, { ...job, gang }, signal);
+}
+
+/** A group has the gang of its items. */
+function isGroup({ gang, groupId, workflowId }: Job): boolean {
+  return gang !== null && workflowId !== null && groupId === null;
+}
+
+async function placesLeft(
+  store: SchedulerContext['store'],
+  { size }: Gang,
+  places: readonly Place[],
+  signal: AbortSignal,
+): Promise<string> {
+  const open = places.find(({ accepted }) => !accepted);
+  if (open === undefined) return 'its worker to start it: all places of its gang are held';
+  const held = places.filter(({ accepted }) => accepted).length;
+  const worker = (await store.workers(signal)).find(({ id }) => id === open.workerId);
+  return `the places of its gang: ${held} of ${size} are held; worker ${open.workerId} (${worker?.name ?? 'gone'}) has no room yet`;
+}
+
+async function roomFor(
+  store: SchedulerContext['store'],
+  job: Job & { gang: Gang },
+  signal: AbortSignal,
+): Promise<string> {
+  const { id, size } = job.gang;
+  const waiting = await store.count({ tags: [gangTag(id)], statuses: ['pending'] }, size, signal);
+  const later = await store.count({ tags: [gangTag(id)], statuses: ['scheduled'] }, size, signal);
+  if (waiting < size) {
+    const rest = later > 0 ? 'the others are due later' : 'cancel it to end the others, or retry them';
+    return `its gang: ${waiting} of ${size} members wait; ${rest}`;
+  }
+  const { priority, dueAt } = job;
+  const gang = { gang: job.gang, priority, dueAt, lane: laneOf(job), jobIds: [], failures: 0 };
+  if (!fitsIdle(gang, await store.workers(signal))) {
+    return `places for a gang of ${size}: all online workers together have fewer, even when idle`;
+  }
+  return `places for a gang of ${size}: the workers are busy, or another gang comes first`;
+}

@@ -1,0 +1,14 @@
+/** Positions in a line are counted up to here. */
+export const MAX_COUNTED = 10_000;
+
+/** The position of a job that has this number of others before it, in words. */
+export function positionOf(ahead: number): string {
+  if (ahead >= MAX_COUNTED) return `${MAX_COUNTED} or more jobs before it`;
+  return `${ordinal(ahead + 1)} in line`;
+}
+
+function ordinal(place: number): string {
+  const isTeen = place % 100 >= 11 && place % 100 <= 13;
+  const ending = isTeen ? 'th' : (['th', 'st', 'nd', 'rd'][place % 10] ?? 'th');
+  return `${place}${ending}`;
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import pg from 'pg';
+import { aJob } from '../../../contract/kit/builders.ts';
+import { claim, register, submit } from '../../../contract/kit/steps.ts';
+import { statements } from '../../../src/store/postgres/base/sql.ts';
+import { openTestPostgres } from '../../kit/postgres.ts';
+
+interface Plan {
+  'Shared Hit Blocks': number;
+  'Shared Read Blocks': number;
+}
+
+const WAITING = 10_000;
+const RUNNING = 10;
+/** Each running job costs a look at an index of three levels and at a page of its table; and so do some settings. */
+const MAX_PAGES = 4 * RUNNING + 20;
+
+/** The pages that each statement of a round of the duties and of a heartbeat reads. */
+async function pagesRead(): Promise<Map<string, number>> {
+  await using given = await openTestPostgres();
+  const { store, schema, url } = given;
+  const { id } = await register(store, { leaseMs: 3_600_000 });
+  for (let left = WAITING + RUNNING; left > 0; left -= 5_000) {
+    await submit(
+      store,
+      Array.from({ length: Math.min(left, 5_000) }, () => aJob({})),
+    );
+  }
+  assert.equal((await claim(store, id, { limit: RUNNING })).length, RUNNING);
+
+  await using stack = new AsyncDisposableStack();
+  const client = new pg.Client({ connectionString: url });
+  stack.defer(() => client.end());
+  await client.connect();
+  await client.query(`vacuum analyze "${schema}".live, "${schema}".claim, "${schema}".job`);
+  // The settings of the store's connections.
+  await client.query('set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_bitmapscan = off');
+  const sql = statements(schema, { prepared: false });
+  const asked = {
+    parkedToSkip: [500],
+    expiredJobs: [500],
+    nextDue: [],
+    openDueParkings: [],
+    nextOpening: [],
+    places: [],
+    heldBy: [id],
+    tidyClaims: [id, 5_000],
+    lostJobs: [500, '{}', null, null],
+    workers: [null],
+    heldLanes: [`{${id}}`],
+    countRunning: [['default']],
+  } as const;
+  const pages = new Map<string, number>();
+  for (const [name, values] of Object.entries(asked)) {
+    const text = `explain (analyze, buffers, format json) ${sql[name as keyof typeof asked].text}`;
+    const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(text, [...values]);
+    const plan = rows[0]?.['QUERY PLAN'][0]?.Plan as Plan;
+    pages.set(name, plan['Shared Hit Blocks'] + plan['Shared Read Blocks']);
+  }
+  return pages;
+}
+
+test('postgres: duties and heartbeats read no more pages while many jobs wait', async () => {
+  for (const [name, pages] of await pagesRead()) {
+    assert.ok(pages <= MAX_PAGES, `${name} read ${pages} pages with ${WAITING} waiting jobs`);
+  }
+});

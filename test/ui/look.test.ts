@@ -1,0 +1,87 @@
+/** What the screens look like: on a phone, beside a scrollbar, in commands, after a restart. */
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { type Dashboard, openDashboard } from '../kit/dashboard.ts';
+
+const PHONE = { viewport: { width: 390, height: 844 } };
+
+let dashboard: Dashboard;
+before(async () => {
+  dashboard = await openDashboard();
+});
+after(() => dashboard[Symbol.asyncDispose]());
+
+/** The left and right edge of the first element that matches. */
+async function edges(page: Page, selector: string): Promise<{ left: number; right: number }> {
+  const box = await page.locator(selector).first().boundingBox();
+  assert.ok(box !== null, `${selector} is visible`);
+  return { left: box.x, right: box.x + box.width };
+}
+
+function styleOf(page: Page, selector: string, property: string): Promise<string> {
+  return page.evaluate<string>(`getComputedStyle(document.querySelector('${selector}')).${property}`);
+}
+
+test('attempts are segments beside the list too: they ran, backed off, and name their worker', async () => {
+  const { client } = dashboard;
+  const command = 'echo try $WORKRON_ATTEMPT; [ $WORKRON_ATTEMPT != 1 ]';
+  const job = await client.submit({ name: 'charge', command, backoff: { type: 'fixed', base: '200ms' } });
+  await client.wait(job.id, { timeout: '60s' });
+  const [worker] = await client.workers();
+  await using screen = await dashboard.open(`/ui/jobs?open=${job.id}`);
+  const { page } = screen;
+  const panel = page.getByRole('complementary', { name: `Job ${job.id}` });
+  await panel.getByText(/^backed off \d/).waitFor();
+  await panel.locator('.log-text', { hasText: 'try 2' }).waitFor();
+  await panel.getByRole('button', { name: /^#1 failed/ }).click();
+  await panel.locator('.log-text', { hasText: 'try 1' }).waitFor();
+  // A font with ligatures would draw != as one character.
+  const ligatures = await styleOf(page, '.command-box pre', 'fontVariantLigatures');
+  assert.equal(ligatures, 'no-contextual');
+  await page.goto(`${dashboard.url}/ui/jobs/${job.id}?tab=attempts`);
+  await page
+    .locator('.attempts')
+    .getByRole('link', { name: worker?.name ?? '' })
+    .first()
+    .waitFor();
+});
+
+test('the lines of the list of jobs end at its border', async () => {
+  await using screen = await dashboard.open('/ui/jobs');
+  const { page } = screen;
+  const row = await edges(page, '.job-space .job-row[data-job]');
+  const table = await edges(page, '.job-table');
+  assert.ok(table.right - row.right <= 1, `the row ends at ${row.right}, the table at ${table.right}`);
+  assert.equal((await edges(page, '.job-head .job-row')).right, row.right);
+});
+
+test('on a phone, the entry of the screen is in view, and the mark of a failing schedule beside its name', async () => {
+  const { client } = dashboard;
+  await client.createSchedule({ name: 'broken', every: '1h', job: { command: 'exit 1', max_attempts: 1 } });
+  const [tick] = await client.runSchedule('broken');
+  await client.wait(tick?.job_id ?? '', { timeout: '60s' });
+  await using screen = await dashboard.open('/ui/cluster', PHONE);
+  const { page } = screen;
+  await page.getByRole('heading', { name: 'Cluster' }).waitFor();
+  await page.locator('.side-nav [aria-current]', { hasText: 'Cluster' }).waitFor();
+  await page.waitForFunction(`document.querySelector('.side-nav').scrollLeft > 0`);
+  assert.ok((await edges(page, '.side-nav [aria-current]')).right <= PHONE.viewport.width);
+  await page.goto(`${dashboard.url}/ui/schedules`);
+  await page.locator('.row-bad').waitFor();
+  const mark = await styleOf(page, '.row-bad > th', 'boxShadow');
+  assert.equal(mark, 'none', 'the mark is at the edge of the row, not under the name');
+  const [row, name] = [await edges(page, '.row-bad'), await edges(page, '.row-bad .schedule-name')];
+  assert.ok(name.left - row.left >= 6);
+});
+
+test('after a restart, the instance that is gone is offline', async () => {
+  await dashboard.restart();
+  await using screen = await dashboard.open('/ui/cluster');
+  const { page } = screen;
+  await page.locator('[data-state="online"]').waitFor();
+  const { instances } = await dashboard.client.cluster();
+  assert.equal(instances.filter(({ state }) => state === 'online').length, 1);
+  assert.ok(instances.length === 1 || (await page.locator('[data-state="offline"]').count()) === instances.length - 1);
+});

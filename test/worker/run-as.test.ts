@@ -1,0 +1,191 @@
+/** Commands as another user: by each way to start a shell, with real processes. */
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chownSync, existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { silentLog } from '../../src/ops/log.ts';
+import { removeWithDrafts } from '../../src/worker/command/checkpoint-file.ts';
+import { writePlainFile } from '../../src/worker/command/plain-file.ts';
+import { takeResult } from '../../src/worker/command/result-file.ts';
+import { type CommandUser, findCommandUser } from '../../src/worker/launcher/command-user.ts';
+import { identityOf, TREE_MARK } from '../../src/worker/launcher/process-table.ts';
+import { sweepOrphans } from '../../src/worker/launcher/sweep.ts';
+import { WorkFolder } from '../../src/worker/launcher/work-folder.ts';
+import { TestLauncher, WAYS } from '../kit/launcher.ts';
+import { longSleep, pidsOf, untilAlive } from '../kit/processes.ts';
+import { temporaryFolder } from '../kit/workron-process.ts';
+
+const OTHER = 65_533;
+const user: CommandUser = {
+  name: 'other',
+  uid: OTHER,
+  gid: OTHER,
+  groups: [OTHER, 65_532],
+  home: '/no/such/home',
+  shell: '/bin/false',
+};
+const needsRoot = { skip: process.getuid?.() === 0 ? false : 'only root can act as another user' };
+
+const uidsOf = (pid: number) => /^Uid:\t(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+
+for (const { pidNamespace, starter } of WAYS) {
+  const promise = (name: string) => `run-as (namespace ${pidNamespace}, starter ${starter}): ${name}`;
+  const open = (noNewPrivileges = true) => TestLauncher.open(pidNamespace, starter, { user, noNewPrivileges });
+
+  test(promise('a command has the ids, groups and variables of the user, and no other right'), needsRoot, async () => {
+    await using commands = await open();
+    const status = await commands.run("grep -E '^(Uid|Gid|Groups|Cap(Prm|Eff|Amb)|NoNewPrivs):' /proc/self/status");
+    const groups = starter === 'auto' ? `65532 ${OTHER} ` : ' ';
+    const four = Array(4).fill(OTHER).join('\t');
+    const none = '0'.repeat(16);
+    assert.equal(
+      status.output,
+      `Uid:\t${four}\nGid:\t${four}\nGroups:\t${groups}\n` +
+        `CapPrm:\t${none}\nCapEff:\t${none}\nCapAmb:\t${none}\nNoNewPrivs:\t1\n`,
+    );
+    const rest = await commands.run('echo $HOME $USER $LOGNAME $SHELL $PWD; echo again > /dev/stderr');
+    assert.equal(rest.output, '/no/such/home other other /bin/false /\nagain\n');
+  });
+
+  test(promise('its environment has no effect on what runs before it'), needsRoot, async () => {
+    await using commands = await open();
+    await using folder = await temporaryFolder();
+    const trace = join(folder.path, 'trace');
+    // Each program that starts with it writes its ids to a file.
+    const env = { LD_DEBUG: 'statistics', LD_DEBUG_OUTPUT: trace, PATH: `${folder.path}:${process.env['PATH']}` };
+    chownSync(folder.path, OTHER, OTHER);
+    await commands.run('true', { env });
+    const traces = execFileSync('find', [folder.path, '-name', 'trace*', '-printf', '%U\\n'], { encoding: 'utf8' });
+    assert.deepEqual(new Set(traces.trim().split('\n')), new Set([String(OTHER)]));
+  });
+
+  test(promise('the launcher stays root, and goes on after a command that could not start'), needsRoot, async () => {
+    await using commands = await open();
+    await using folder = await temporaryFolder();
+    const closed = await commands.run('cd . || exit 9; echo in', { cwd: folder.path });
+    if (starter === 'auto') assert.equal(closed.startError, `${folder.path} cannot be entered`);
+    else assert.notEqual(closed.output, '', 'the shell says that it is not in a folder that it can use');
+    assert.match((await commands.run('true', { cwd: '/no/such' })).startError ?? '', /does not exist/);
+    assert.equal((await commands.run('id -u')).output, `${OTHER}\n`);
+    assert.equal(uidsOf(commands.launcher.pid as number), '0\t0\t0\t0');
+  });
+
+  test(
+    promise('stopping reaches processes of the user, however they hide and whatever they ignore'),
+    needsRoot,
+    async () => {
+      await using commands = await open();
+      const [line, hidden] = [longSleep(), longSleep()];
+      const ended = commands.run(
+        `trap '' TERM; (setsid ${line} &) ; env -i setsid sh -c '${hidden}; :' & ${line}; ${line}`,
+      );
+      await untilAlive(line, 2);
+      await untilAlive(hidden, 1);
+      assert.equal(uidsOf(pidsOf(line)[0] as number), Array(4).fill(OTHER).join('\t'));
+      commands.stop(200);
+      const { stopped, left } = await ended;
+      assert.deepEqual([stopped, left], ['asked', 0]);
+      assert.deepEqual([...pidsOf(line), ...pidsOf(hidden)], []);
+    },
+  );
+
+  test(promise('when the launcher is killed, its commands end and the next one works'), needsRoot, async () => {
+    await using commands = await open();
+    const line = longSleep();
+    const ended = commands.run(`setsid ${line} & ${line}`);
+    await untilAlive(line, 2);
+    process.kill(commands.launcher.pid as number, 'SIGKILL');
+    // In a PID namespace, what is killed is the process around the launcher: the launcher may still report the end itself.
+    assert.match((await ended).stopped ?? '', /^(?:launcher|deadline)$/);
+    assert.deepEqual(pidsOf(line), []);
+    assert.equal((await commands.run('id -u')).output, `${OTHER}\n`);
+  });
+}
+
+test(
+  'run-as: a sweep believes the mark of the user, but ends nothing of others in the same session',
+  needsRoot,
+  async () => {
+    const [theirs, ours] = [longSleep(), longSleep()];
+    const mark = `${identityOf(1).replace(/\.\d+$/, '.1')}.1`;
+    const script = `setpriv --reuid=${OTHER} --regid=${OTHER} --clear-groups env ${TREE_MARK}=${mark} ${theirs} & ${ours} & wait`;
+    const child = (await import('node:child_process')).spawn('sh', ['-c', script], { detached: true, stdio: 'ignore' });
+    try {
+      await untilAlive(theirs, 1);
+      await untilAlive(ours, 1);
+      await sweepOrphans(silentLog, null);
+      assert.equal(pidsOf(theirs).length, 1);
+      await sweepOrphans(silentLog, user);
+      assert.deepEqual([pidsOf(theirs).length, pidsOf(ours).length], [0, 1]);
+    } finally {
+      process.kill(-(child.pid as number), 'SIGKILL');
+    }
+  },
+);
+
+test('run-as: the work folder is open to the user in one place, and to nobody else', needsRoot, () => {
+  using folder = new WorkFolder(user);
+  const as = (uid: number, script: string) => {
+    try {
+      const options = { uid, gid: uid, encoding: 'utf8' as const, stdio: ['ignore', 'pipe', 'ignore'] as const };
+      execFileSync('/bin/sh', ['-c', script, 'sh', folder.path, folder.commands], {
+        ...options,
+        stdio: [...options.stdio],
+      });
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  writePlainFile(join(folder.commands, 'parents-1-1.json'), '{}', user);
+  assert.ok(as(OTHER, 'echo x > "$2/result" && cat "$2/parents-1-1.json"'));
+  assert.ok(!as(OTHER, 'ls "$1"'));
+  assert.ok(!as(OTHER, 'mv "$2" "$1/elsewhere"'));
+  assert.ok(!as(OTHER - 1, 'ls "$2"'));
+  assert.ok(!as(OTHER - 1, 'cat "$2/result"'));
+  const before = folder.path;
+  assert.equal(folder.path, before, 'it is still the same');
+});
+
+test(
+  'run-as: files that a command puts in place of its own are neither followed nor removed elsewhere',
+  needsRoot,
+  async () => {
+    await using outside = await temporaryFolder();
+    const secret = join(outside.path, 'secret');
+    writeFileSync(secret, 'token=abc\n', { mode: 0o600 });
+    mkdirSync(join(outside.path, 'kept'));
+    using folder = new WorkFolder(user);
+    const at = (name: string) => join(folder.commands, name);
+    symlinkSync(secret, at('result'));
+    assert.match((takeResult(at('result'), user) as { error: string }).error, /is not a plain file/);
+    execFileSync('ln', [secret, at('result')]);
+    assert.match((takeResult(at('result'), user) as { error: string }).error, /is a file of another user/);
+    symlinkSync(secret, at('input'));
+    writePlainFile(at('input'), 'changed', user);
+    assert.equal(readFileSync(secret, 'utf8'), 'token=abc\n');
+    assert.deepEqual([lstatSync(at('input')).uid, lstatSync(at('input')).mode & 0o777], [OTHER, 0o600]);
+    symlinkSync(outside.path, at('checkpoint.link'));
+    mkdirSync(at('checkpoint.folder'));
+    chownSync(at('checkpoint.folder'), OTHER, OTHER);
+    symlinkSync(outside.path, join(at('checkpoint.folder'), 'link'));
+    removeWithDrafts(at('checkpoint'), user);
+    assert.ok(!existsSync(at('checkpoint.folder')));
+    const { path } = folder;
+    folder[Symbol.dispose]();
+    assert.ok(!existsSync(path));
+    assert.ok(existsSync(join(outside.path, 'kept')));
+  },
+);
+
+test('run-as: a user that does not exist, root, and a worker that is not root are refused', async () => {
+  if (process.getuid?.() !== 0) return assert.rejects(findCommandUser('nobody'), /only a process of root can/);
+  await assert.rejects(findCommandUser('no-such-user'), /no user "no-such-user" on this machine/);
+  await assert.rejects(findCommandUser('--help'), /no user "--help"/);
+  await assert.rejects(findCommandUser('root'), /root is root; expected another user/);
+  const { name, uid, gid, groups, home } = await findCommandUser('nobody');
+  const [id, group] = ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, 'nobody'])));
+  assert.deepEqual([name, uid, gid, groups.includes(group as number), home !== ''], ['nobody', id, group, true, true]);
+});

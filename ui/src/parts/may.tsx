@@ -1,0 +1,16 @@
+import type { ReactNode } from 'react';
+import type { Scope } from '../../../src/api/route.ts';
+import { useMay } from '../data/use-may.ts';
+
+interface MayProps {
+  /** What the action needs. */
+  scope: Scope;
+  /** The queue of the jobs that it starts. */
+  queue?: string | undefined;
+  children: ReactNode;
+}
+
+/** Shows an action to those who may do it. */
+export function May({ scope, queue, children }: MayProps) {
+  return useMay()(scope, queue) ? children : null;
+}

@@ -1,0 +1,46 @@
+import { useQuery } from '@tanstack/react-query';
+import { client } from '../../data/client.ts';
+import { Listing } from '../../parts/listing.tsx';
+import { Loading, Problem } from '../../parts/notes.tsx';
+import { State } from '../../parts/state.tsx';
+import { visibleLine } from '../../words/visible-text.ts';
+
+/** What `workron doctor` says of the machine that answers, and of the store. */
+export function Doctor() {
+  const doctor = useQuery({
+    queryKey: ['doctor'],
+    queryFn: ({ signal }) => client.doctor({ signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return (
+    <>
+      <h2>Doctor</h2>
+      {doctor.error !== null && <Problem error={doctor.error} onRetry={() => void doctor.refetch()} />}
+      {doctor.data === undefined ? (
+        doctor.error === null && <Loading />
+      ) : (
+        <>
+          <Listing title="Findings of the doctor" columns={['State', 'Check', 'Found', 'What to do']}>
+            {doctor.data.map(({ check, state, detail, advice }) => (
+              <tr key={`${check} ${detail}`}>
+                <td>
+                  <State of={state} />
+                </td>
+                <th scope="row">{check}</th>
+                <td data-label="Found">{visibleLine(detail)}</td>
+                <td data-label="What to do">
+                  {advice === null ? <span className="faint">–</span> : visibleLine(advice)}
+                </td>
+              </tr>
+            ))}
+          </Listing>
+          <p>
+            <button type="button" disabled={doctor.isFetching} onClick={() => void doctor.refetch()}>
+              Examine again
+            </button>
+          </p>
+        </>
+      )}
+    </>
+  );
+}

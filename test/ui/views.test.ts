@@ -117,6 +117,7 @@ test('Ctrl-K runs, pauses and resumes by name', async () => {
   await client.createSchedule({ name: 'weekly-audit', cron: '0 2 * * 1', job: { command: 'true' } });
   await using screen = await dashboard.open('/ui/jobs');
   const { page } = screen;
+  await page.locator('.job-row[data-job]').first().waitFor();
   for (const [typed, found, done] of [
     ['pause weekly', 'Pause schedule weekly-audit', 'Pause: schedule weekly-audit'],
     ['resume weekly', 'Resume schedule weekly-audit', 'Resume: schedule weekly-audit'],

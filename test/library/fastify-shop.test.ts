@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { effort } from '../effort.ts';
 import { eventually } from '../kit/eventually.ts';
-import { openTestPostgres } from '../kit/postgres.ts';
+import { createTestDatabase } from '../kit/postgres.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -66,16 +66,13 @@ async function order(url: string, counter: { taken: number }): Promise<void> {
 }
 
 test('shop: killed at random moments, orders and jobs always match, and no order is confirmed twice', async () => {
-  await using place = await openTestPostgres();
-  const database = `shop_${place.schema}`;
-  await place.query(`create database ${database}`);
-  const url = new URL(place.url);
-  url.pathname = `/${database}`;
+  await using database = await createTestDatabase();
+  const { url } = database;
   const { default: pg } = await import('pg');
-  const pool = new pg.Pool({ connectionString: url.href, max: SHOPS });
+  const pool = new pg.Pool({ connectionString: url, max: SHOPS });
   const query = async <Row>(text: string): Promise<Row[]> => (await pool.query(text)).rows as Row[];
   const counter = { taken: 0 };
-  const open = () => openShop({ DATABASE_URL: url.href });
+  const open = () => openShop({ DATABASE_URL: url });
   const killAgainAndAgain = async (first: number): Promise<void> => {
     for (let kill = first; kill < effort.shopKills; kill += SHOPS) {
       const shop = await open();
@@ -115,6 +112,5 @@ test('shop: killed at random moments, orders and jobs always match, and no order
     );
   } finally {
     await pool.end();
-    await place.query(`drop database ${database} with (force)`);
   }
 });

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { aJob } from '../../../contract/kit/builders.ts';
 import { claim, register, submit } from '../../../contract/kit/steps.ts';
 import { statements } from '../../../src/store/postgres/base/sql.ts';
-import { openTestPostgres } from '../../kit/postgres.ts';
+import { createTestDatabase, openTestPostgres } from '../../kit/postgres.ts';
 
 interface Plan {
   'Shared Hit Blocks': number;
@@ -18,7 +18,8 @@ const MAX_PAGES = 4 * RUNNING + 20;
 
 /** The pages that each statement of a round of the duties and of a heartbeat reads. */
 async function pagesRead(): Promise<Map<string, number>> {
-  await using given = await openTestPostgres();
+  await using database = await createTestDatabase();
+  await using given = await openTestPostgres(database);
   const { store, schema, url } = given;
   const { id } = await register(store, { leaseMs: 3_600_000 });
   for (let left = WAITING + RUNNING; left > 0; left -= 5_000) {

@@ -5,7 +5,7 @@ import { aJob } from '../../../contract/kit/builders.ts';
 import { claim, forever, register, submit, succeed } from '../../../contract/kit/steps.ts';
 import { statements } from '../../../src/store/postgres/base/sql.ts';
 import { effort } from '../../effort.ts';
-import { openTestPostgres } from '../../kit/postgres.ts';
+import { createTestDatabase, openTestPostgres } from '../../kit/postgres.ts';
 
 interface Plan {
   'Shared Hit Blocks': number;
@@ -14,7 +14,8 @@ interface Plan {
 
 /** The pages that a claim reads to find jobs with limits, while so many jobs of a full key wait. */
 async function pagesRead(waiting: number): Promise<number> {
-  await using given = await openTestPostgres();
+  await using database = await createTestDatabase();
+  await using given = await openTestPostgres(database);
   const { store, schema, url } = given;
   const { id } = await register(store, { leaseMs: 3_600_000 });
   const full = [{ key: 'full', max: 1 }];

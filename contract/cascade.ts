@@ -4,7 +4,7 @@ import { type Change, transition } from '../src/core/transition.ts';
 import { aJob, aStep, aWorkflow, jobs } from './kit/builders.ts';
 import {
   after,
-  cancelQuietly,
+  cancelKeepingChildren,
   fates,
   Hands,
   on,
@@ -164,7 +164,7 @@ export function exerciseCascade(open: OpenStore): void {
   test('cancel: without a cascade, children are judged by their conditions', async ({ store }) => {
     const chain = await submitChain(store, 3);
     const onFailure = await submitOne(store, aJob({ dependsOn: [on(chain[0] as Job, 'failure')] }));
-    await cancelQuietly(store, (chain[0] as Job).id);
+    await cancelKeepingChildren(store, (chain[0] as Job).id);
     await settleDown(store);
     assert.deepEqual(await fates(store, [...chain, onFailure]), [CANCELLED, SKIPPED, SKIPPED, 'skipped: condition']);
   });
@@ -174,7 +174,7 @@ export function exerciseCascade(open: OpenStore): void {
     for (const quiet of [true, false]) {
       const [head, child] = (await submitChain(store, 2)) as [Job, Job];
       await hands.lease(head);
-      await (quiet ? cancelQuietly(store, head.id) : cancel(store, head.id));
+      await (quiet ? cancelKeepingChildren(store, head.id) : cancel(store, head.id));
       assert.equal((await readOne(store, child.id)).status, 'blocked', 'only the end decides');
       await hands.failed(head);
       assert.deepEqual(await fates(store, [head, child]), [CANCELLED, quiet ? SKIPPED : CANCELLED]);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Job } from '../src/core/job.ts';
 import type { Store } from '../src/store/store.ts';
 import { aJob, aStep, aWorkflow, jobs } from './kit/builders.ts';
-import { after, cancelQuietly, Hands, settleDown, submitWorkflow } from './kit/graph.ts';
+import { after, cancelKeepingChildren, Hands, settleDown, submitWorkflow } from './kit/graph.ts';
 import { aTarget, makeSchedule, PERIOD, tickAll } from './kit/schedules.ts';
 import { cancel, claimOne, fail, forever, ids, retry, submit, submitOne, succeed } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
@@ -89,7 +89,7 @@ export function exerciseDelete(open: OpenStore): void {
       assert.equal(gone.value.length === 0, added.status === 'fulfilled');
       if (added.status === 'fulfilled') {
         assert.equal(added.value.status, 'pending', 'its parent is done');
-        await cancelQuietly(store, added.value.id);
+        await cancelKeepingChildren(store, added.value.id);
       }
     }
   });

@@ -4,7 +4,7 @@ import type { Job } from '../src/core/job.ts';
 import type { Store } from '../src/store/store.ts';
 import type { Effort } from './effort.ts';
 import { aJob, jobs } from './kit/builders.ts';
-import { after, cancelQuietly, fates, Hands, on, settleDown, statuses } from './kit/graph.ts';
+import { after, cancelKeepingChildren, fates, Hands, on, settleDown, statuses } from './kit/graph.ts';
 import {
   beat,
   cancel,
@@ -28,7 +28,7 @@ const KEEP_A_DAY = { doneMs: DAY_MS, otherMs: DAY_MS, statsMs: DAY_MS };
 
 type ParentEnd = 'done' | 'failed' | 'cancelled' | 'skipped';
 
-/** What becomes of a child, by its condition and how its parent ended. */
+/** The fate of a child, by its condition and how its parent ended. */
 const FATES: [Condition, ParentEnd, string][] = [
   ['success', 'done', 'pending'],
   ['success', 'failed', 'skipped: upstream_failed'],
@@ -59,7 +59,7 @@ async function endable(store: Store, hands: Hands, end: ParentEnd): Promise<{ jo
   const finish = async () => {
     if (end === 'done') await hands.done(job);
     if (end === 'failed') await hands.failed(job);
-    if (end === 'cancelled') await cancelQuietly(store, job.id);
+    if (end === 'cancelled') await cancelKeepingChildren(store, job.id);
   };
   return { job, finish };
 }

@@ -196,7 +196,7 @@ export function exerciseGangs(open: OpenStore): void {
       const places = await store.places(forever);
       const open = new Set(places.filter(({ accepted }) => !accepted).map(({ gangId }) => gangId));
       for (const { id } of sites.toSorted(() => random(3) - 1)) held.push(...(await claimFree(store, id)));
-      // A worker goes, as its heartbeats stop, and another comes. The gang gets its places anew.
+      // A worker goes silent and another registers: the gang gets its places again.
       if (random(10) === 0 && open.size > 0) await drop(store, ...open);
       const done = held.filter(() => random(2) === 0);
       for (const lease of done) await succeed(store, lease);

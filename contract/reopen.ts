@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import type { Job } from '../src/core/job.ts';
 import { aJob, jobs } from './kit/builders.ts';
-import { after, cancelQuietly, fates, Hands, on, retryChange, settleDown, statuses, submitChain } from './kit/graph.ts';
+import {
+  after,
+  cancelKeepingChildren,
+  fates,
+  Hands,
+  on,
+  retryChange,
+  settleDown,
+  statuses,
+  submitChain,
+} from './kit/graph.ts';
 import { cancel, forever, readOne, retry, submit, submitOne } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 
@@ -147,7 +157,7 @@ export function exerciseReopen(open: OpenStore): void {
     const hands = await Hands.of(store);
     const [parent, child] = (await submitChain(store, 2)) as [Job, Job];
     await hands.lease(parent);
-    await cancelQuietly(store, parent.id);
+    await cancelKeepingChildren(store, parent.id);
     await hands.cancelled(parent);
     assert.deepEqual(await fates(store, [child]), [SKIPPED]);
     await retry(store, parent.id);

@@ -9,7 +9,7 @@ const WIDTH = 16;
 
 type Step = ReturnType<typeof aStep>;
 
-/** As many heads as are settled in one call; each of as many others waits for two of them, and `more` for whatever it likes. */
+/** `WIDTH` heads, which are settled in one call, and as many tails, each a child of two heads; then the steps of `more`. */
 const wide = (more: readonly Step[] = []) =>
   aWorkflow([
     ...Array.from({ length: WIDTH }, (_, place) => aStep(`head-${place}`)),
@@ -19,7 +19,7 @@ const wide = (more: readonly Step[] = []) =>
 
 const all = (kind: string) => Array.from({ length: WIDTH }, (_, place) => `${kind}-${place}`);
 
-/** Ends in one call what the hands hold of these; what became of each. */
+/** Settles these jobs in one call and returns the result of each. */
 async function endTogether(
   { store }: Pick<TestStore, 'store'>,
   hands: Hands,

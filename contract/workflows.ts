@@ -4,7 +4,7 @@ import type { Workflow } from '../src/core/dag/workflow.ts';
 import { aJob, aStep, aWorkflow } from './kit/builders.ts';
 import {
   after,
-  cancelQuietly,
+  cancelKeepingChildren,
   fates,
   Hands,
   readWorkflow,
@@ -99,7 +99,7 @@ export function exerciseWorkflows(open: OpenStore): void {
     const hands = await Hands.of(store);
     const first = await submitOne(store, aJob());
     await hands.done(first.id);
-    // One that is kept, many below it in a row, and one below all of them: more than any store writes at once.
+    // A kept step, a long chain below it, and a step below all of them: more than any store writes at once.
     const many = 1_203;
     const stepAt = (place: number) => {
       if (place === 0) return aStep('kept', { keepFrom: first.id });
@@ -223,8 +223,8 @@ export function exerciseWorkflows(open: OpenStore): void {
         const id = step[key] ?? 0;
         if (ends[index] === 'done') await hands.done(id);
         if (ends[index] === 'failed') await hands.failed(id);
-        if (ends[index] === 'cancelled') await cancelQuietly(store, id);
-        // Only a job in hand is quiet about it when it ends.
+        if (ends[index] === 'cancelled') await cancelKeepingChildren(store, id);
+        // A running job was only asked to stop: its worker ends it.
         if ((await readOne(store, id)).status === 'running') await hands.cancelled(id);
       }
       assert.deepEqual(await fates(store, [child]), [fate], `${condition} of ${ends.join(' and ')}`);

@@ -81,7 +81,7 @@ export async function fates(store: Store, jobs: readonly { id: number }[]): Prom
   return read.map(({ status, reason }) => (reason === null ? status : `${status}: ${reason}`));
 }
 
-export function cancelQuietly(store: Store, jobId: number): Promise<Job> {
+export function cancelKeepingChildren(store: Store, jobId: number): Promise<Job> {
   return decide(store, jobId, { type: 'cancel', keepChildren: true });
 }
 

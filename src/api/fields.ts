@@ -6,18 +6,18 @@ import { formatDuration, parseDuration } from '../core/duration.ts';
 /** Ten years: longer than any sensible wait, and small enough that sums with instants cannot overflow. */
 const MAX_MS = 3_650 * 86_400_000;
 
-/** Text of at least one and at most `longest` characters that is not blank. */
-export function text(longest: number) {
+/** Text of at least one and at most `maxLength` characters that is not blank. */
+export function text(maxLength: number) {
   return z
     .string()
     .min(1, { error: 'must not be empty', abort: true })
-    .max(longest, `must have at most ${longest} characters`)
+    .max(maxLength, `must have at most ${maxLength} characters`)
     .refine((value) => value.trim() !== '', 'must not be blank');
 }
 
 /** A name that is shown in tables and addresses: no control characters, and none that change the direction of what follows. */
-export function label(longest: number) {
-  return text(longest)
+export function label(maxLength: number) {
+  return text(maxLength)
     .refine((value) => !/\p{Cc}/u.test(value), 'must not contain control characters')
     .refine(
       (value) => !/[\u202a-\u202e\u2066-\u2069]/.test(value),
@@ -25,39 +25,39 @@ export function label(longest: number) {
     );
 }
 
-export function wholeNumber(least: number, most: number) {
-  const message = `expected a whole number from ${least} to ${most}`;
-  return z.int(message).min(least, message).max(most, message);
+export function wholeNumber(min: number, max: number) {
+  const message = `expected a whole number from ${min} to ${max}`;
+  return z.int(message).min(min, message).max(max, message);
 }
 
 /** A whole number in a query. */
-export function numberInQuery(least: number, most: number) {
-  const message = `expected a whole number from ${least} to ${most}`;
+export function numberInQuery(min: number, max: number) {
+  const message = `expected a whole number from ${min} to ${max}`;
   return z
     .string(message)
     .transform((value, context) => {
       const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
-      if (number >= least && number <= most) return number;
+      if (number >= min && number <= max) return number;
       context.issues.push({ code: 'custom', message, input: value });
       return z.NEVER;
     })
-    .meta({ type: 'integer', minimum: least, maximum: most });
+    .meta({ type: 'integer', minimum: min, maximum: max });
 }
 
 /** The query fields of a list: page size and cursor. */
-export function pageQuery({ longestCursor, example }: { longestCursor: number; example: string }) {
+export function pageQuery({ maxCursorLength, example }: { maxCursorLength: number; example: string }) {
   return {
     limit: numberInQuery(1, 200).exactOptional(),
     cursor: z
       .string()
-      .max(longestCursor)
+      .max(maxCursorLength)
       .meta({ description: 'next_cursor of the previous page.', examples: [example] })
       .exactOptional(),
   };
 }
 
 /** For lists whose cursor is an id. */
-export const idPageQuery = pageQuery({ longestCursor: 256, example: 'YmVmb3JlOjEwMDA' });
+export const idPageQuery = pageQuery({ maxCursorLength: 256, example: 'YmVmb3JlOjEwMDA' });
 
 /** An id that a store assigned: an integer below 2^53, as text. Decodes to the number. */
 export const storeId = z
@@ -78,9 +78,9 @@ export const wireId = z.string().meta({ examples: ['12'] });
 const DURATIONS = ['90s', '1h30m', '7d', 1500];
 
 /** `"90s"`, `"1h30m"`, `"7d"` or milliseconds. Decodes to milliseconds. */
-export function duration(leastMs = 0, maxMs = MAX_MS) {
-  const least = leastMs > 0 ? `, at least ${leastMs} ms` : '';
-  const message = `expected a duration such as "90s", "1h30m", "7d" or milliseconds${least}, at most ${formatDuration(maxMs)}`;
+export function duration(minMs = 0, maxMs = MAX_MS) {
+  const atLeast = minMs > 0 ? `, at least ${minMs} ms` : '';
+  const message = `expected a duration such as "90s", "1h30m", "7d" or milliseconds${atLeast}, at most ${formatDuration(maxMs)}`;
   return z
     .union([z.string().regex(/^(\d+|(\d+(\.\d+)?(ms|[dhms]))+)$/, message), z.int(message)], message)
     .meta({
@@ -89,7 +89,7 @@ export function duration(leastMs = 0, maxMs = MAX_MS) {
     })
     .transform((value, context) => {
       const ms = parseDuration(value);
-      if (ms !== undefined && ms >= leastMs && ms <= maxMs) return ms;
+      if (ms !== undefined && ms >= minMs && ms <= maxMs) return ms;
       context.issues.push({ code: 'custom', message, input: value });
       return z.NEVER;
     });

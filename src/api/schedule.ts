@@ -273,7 +273,7 @@ export type SchedulePage = z.output<typeof SchedulePage>;
 export const ScheduleListQuery = strict({
   owner: label(256).exactOptional(),
   q: text(128).meta({ description: 'Part of the name.' }).exactOptional(),
-  ...pageQuery({ longestCursor: 1_024, example: 'YWZ0ZXI6YQ' }),
+  ...pageQuery({ maxCursorLength: 1_024, example: 'YWZ0ZXI6YQ' }),
 });
 
 export const PauseRequest = named(

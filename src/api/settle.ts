@@ -56,7 +56,9 @@ const outcome = z.discriminatedUnion('type', [
     closes: z
       .union([z.literal('all'), z.object({ key: meterKey })])
       .exactOptional()
-      .meta({ description: 'Rates of the job that let nothing start for as long: all, or the one with this key.' }),
+      .meta({
+        description: 'The rates of the job under which nothing starts during the delay: all, or the one with this key.',
+      }),
   }),
   z.object({ type: z.literal('cancelled'), error: error.nullable().default(null) }),
   z.object({ type: z.literal('returned') }),

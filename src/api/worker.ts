@@ -54,7 +54,7 @@ export type Worker = z.output<typeof Worker>;
 /** By id, oldest first. */
 export const WorkerPage = named('WorkerPage', pageOf(Worker));
 
-export const WorkerListQuery = strict(pageQuery({ longestCursor: 256, example: 'YWZ0ZXI6MjAw' }));
+export const WorkerListQuery = strict(pageQuery({ maxCursorLength: 256, example: 'YWZ0ZXI6MjAw' }));
 
 export function workerToWire(worker: WorkerRow): Worker {
   return {

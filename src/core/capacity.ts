@@ -1,5 +1,5 @@
 /**
- * May a job start now, here? One claim of one worker asks this about job after job, in the order of claims.
+ * Decides whether a job may start on a worker now. One claim of one worker asks this about job after job, in the order of claims.
  *
  * The first job that fits the worker when idle, but not now, gets a *reservation*: what becomes free is held for it. A later job may
  * pass it if it ends before the reserved job is expected to start, or if it takes only what the reservation leaves.
@@ -36,7 +36,7 @@ export interface StoredReservation extends Reservation {
 export const RESERVATION_MS = 30_000;
 const RENEW_AFTER_MS = 10_000;
 
-/** What a claim must know before it can reserve. */
+/** The facts that a claim needs before it can reserve. */
 export interface Surroundings {
   now: number;
   /** What the worker registered with. */

@@ -1,5 +1,5 @@
 /**
- * What becomes of a gang that has places. It is decided from the state of all members, again in every round: a round that stops halfway
+ * The fate of a gang that has places. Every round decides it from the current state of all members: a round that stops halfway
  * is continued by the next one, and nothing depends on who changed a member, or how.
  */
 
@@ -12,13 +12,13 @@ export interface GangFate {
   stop: { failed: boolean } | null;
   /** What happens to members, by job; after the stop. */
   events: ReadonlyMap<number, JobEvent>;
-  /** The places are not needed any more. */
+  /** When the places are deleted; `null`: they stay. */
   drop: 'always' | 'unless started' | null;
 }
 
-interface Around {
+interface GangState {
   jobs: ReadonlyMap<number, Job>;
-  /** Workers that are there. */
+  /** Workers that are online. */
   online: ReadonlySet<number>;
   now: number;
 }
@@ -31,9 +31,9 @@ interface Member {
 const NOTHING: GangFate = { stop: null, events: new Map(), drop: null };
 
 /** `places` are all places of the gang. */
-export function fateOf(gang: GangRow, places: readonly Place[], around: Around): GangFate {
+export function fateOf(gang: GangRow, places: readonly Place[], state: GangState): GangFate {
   const members = places.flatMap((place) => {
-    const job = around.jobs.get(place.jobId);
+    const job = state.jobs.get(place.jobId);
     return job === undefined ? [] : [{ place, job }];
   });
   const unfinished = members.filter(({ job }) => !isTerminal(job.status));
@@ -43,11 +43,11 @@ export function fateOf(gang: GangRow, places: readonly Place[], around: Around):
   if (!places.some(({ started }) => started)) {
     // One of them was cancelled or has expired: the others cannot start either.
     if (unfinished.length < places.length) return cancelling(unfinished);
-    const isLate = around.now > Math.max(...places.map(({ until }) => until));
-    const isAlone = places.some(({ workerId }) => !around.online.has(workerId));
+    const isLate = state.now > Math.max(...places.map(({ until }) => until));
+    const isAlone = places.some(({ workerId }) => !state.online.has(workerId));
     return isLate || isAlone ? { ...NOTHING, drop: 'unless started' } : NOTHING;
   }
-  if (first.job.gang?.onMemberFailure === 'continue') return cancelling(unfinished.filter(isBack(around)));
+  if (first.job.gang?.onMemberFailure === 'continue') return cancelling(unfinished.filter(isBack(state)));
   if (hasFailed) return cancelling(unfinished);
   const succeeded = unfinished.filter(hasSucceeded);
   if (succeeded.length === places.length) {
@@ -55,7 +55,7 @@ export function fateOf(gang: GangRow, places: readonly Place[], around: Around):
   }
   // A person's cancel of one member is meant for all of them.
   if (unfinished.some(({ job }) => job.cancelRequestedAt !== null && !job.gangStop)) return cancelling(unfinished);
-  if (!gang.stopping && !unfinished.some(isBack(around))) return NOTHING;
+  if (!gang.stopping && !unfinished.some(isBack(state))) return NOTHING;
   return restarts(first.job) ? restart(gang, unfinished) : cancelling(unfinished);
 }
 
@@ -75,7 +75,7 @@ function restart(gang: GangRow, members: readonly Member[]): GangFate {
 }
 
 /** It has come back from its worker, or has not started with the others because its worker vanished. */
-function isBack({ now, online }: Around): (member: Member) => boolean {
+function isBack({ now, online }: GangState): (member: Member) => boolean {
   return ({ place, job }) =>
     isWaiting(job.status) &&
     !hasSucceeded({ place, job }) &&

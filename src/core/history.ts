@@ -83,7 +83,7 @@ export function historyOf(job: Job, { attempts, parents, audit }: Sources): Hist
   if (isTerminal(job.status) && job.doneAt !== null) {
     entries.push(entry('ended', job.doneAt, withReason(job.status, job.reason)));
   }
-  // Events of one instant keep the order in which they can only have happened.
+  // Events of the same instant are put in the only order in which they can have happened.
   const rank = ({ event }: HistoryEntry) => HISTORY_EVENTS.indexOf(event);
   return entries.sort((a, b) => a.at - b.at || (a.attempt ?? 0) - (b.attempt ?? 0) || rank(a) - rank(b)).sort(endLast);
 }

@@ -94,9 +94,9 @@ export interface Watched {
 }
 
 /**
- * True if a lease is over that was last renewed at `heardAt`. With `watched`, only if it could have been renewed for its
- * whole length while the clock ran evenly: a clock that is set forward ends no lease. Set back, it leaves instants in
- * the future. By more than a lease, such an instant is older than the watch.
+ * True if a lease that was last renewed at `heardAt` is over. With `watched`, it is over only if the worker could have renewed
+ * it for its whole length while the clock ran evenly, so a clock that is set forward ends no lease. A clock that is set back
+ * leaves renewals in the future: one that is more than a lease ahead is from before the watch, and over.
  */
 export function isLeaseOver(
   { heardAt, leaseMs }: { heardAt: number; leaseMs: number },

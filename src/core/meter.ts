@@ -1,6 +1,6 @@
 /**
- * Limits and rates: how much of one key may run at a time, and how much may start in a while, over all workers together. A
- * *meter* is one of both with the rule of one job. All stores, and the explanation of what a job waits for, decide here.
+ * Limits and rates: how many jobs with a key may run at a time, and how many attempts may start in a period, over all workers
+ * together. A *meter* is either of them, as one job states it. All stores, and the explanation of what a job waits for, decide here.
  */
 
 export const ON_LIMIT = ['queue', 'skip'] as const;
@@ -23,7 +23,7 @@ export interface Meter {
   /** `limit:` or `rate:` with the key. Meters are locked in the order of their names. */
   name: string;
   /** The most that may run, or start within `windowMs`. */
-  most: number;
+  max: number;
   /** `null`: running jobs are counted, not starts. */
   windowMs: number | null;
 }
@@ -39,12 +39,12 @@ export interface MeterUse {
   starts: readonly number[];
 }
 
-/** A meter that lets a job not start. */
+/** A meter that keeps a job from starting. */
 export interface FullMeter {
   meter: Meter;
-  /** What counts against `most`: running jobs, or starts in the window. */
+  /** What counts against `max`: running jobs, or starts in the window. */
   inUse: number;
-  most: number;
+  max: number;
   /** When it will let one start; `null`: as soon as a running job ends. */
   opensAt: number | null;
 }
@@ -58,7 +58,7 @@ export function isMetered({ limits, rates }: Metered): boolean {
 /** In the order of their names. */
 export function metersOf({ limits, rates }: Metered): Meter[] {
   const meters = [
-    ...limits.map(({ key, max }) => ({ name: limitName(key), most: max, windowMs: null })),
+    ...limits.map(({ key, max }) => ({ name: limitName(key), max, windowMs: null })),
     ...rates.map(meterOfRate),
   ];
   return meters.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -78,16 +78,16 @@ export function roomOf(meter: Meter, use: MeterUse, now: number): { left: number
   const full = fullMeter([meter], () => use, now);
   if (full !== undefined) return { left: 0, opensAt: full.opensAt };
   const recent = use.starts.filter((at) => at > now - (meter.windowMs ?? 0));
-  return { left: meter.most - recent.length, opensAt: null };
+  return { left: meter.max - recent.length, opensAt: null };
 }
 
 /**
- * A burst is what was not used before: that number more may start at once, and the window is longer by as much. In a window of
- * `perMs` at most `limit + burst` start, as the longer window allows no more.
+ * A burst lets `burst` more attempts start at once. The window grows in proportion, so that `limit` start per `perMs` in the long
+ * run. In a window of `perMs` at most `limit + burst` start, because the longer window allows no more.
  */
 function meterOfRate({ key, limit, perMs, burst }: Rate): Meter & { windowMs: number } {
-  const most = limit + burst;
-  return { name: rateName(key), most, windowMs: Math.ceil((perMs * most) / limit) };
+  const max = limit + burst;
+  return { name: rateName(key), max, windowMs: Math.ceil((perMs * max) / limit) };
 }
 
 export function limitName(key: string): string {
@@ -103,8 +103,8 @@ export function keyOfMeter(name: string): string {
 }
 
 /** Two meters with the same name and rule let jobs start at the same moments. */
-export function ruleOf({ most, windowMs }: Meter): string {
-  return windowMs === null ? `${most}` : `${most}/${windowMs}`;
+export function ruleOf({ max, windowMs }: Meter): string {
+  return windowMs === null ? `${max}` : `${max}/${windowMs}`;
 }
 
 /** The first meter that is full; `undefined` if the job may start now. */
@@ -121,9 +121,9 @@ export function fullMeter(
   return undefined;
 }
 
-function fullLimit(meter: Meter, { max, running }: MeterUse): FullMeter | undefined {
-  const most = max ?? meter.most;
-  return running < most ? undefined : { meter, inUse: running, most, opensAt: null };
+function fullLimit(meter: Meter, { max: setByPerson, running }: MeterUse): FullMeter | undefined {
+  const max = setByPerson ?? meter.max;
+  return running < max ? undefined : { meter, inUse: running, max, opensAt: null };
 }
 
 function fullRate(
@@ -131,12 +131,12 @@ function fullRate(
   windowMs: number,
   { use: { opensAt: openAt, starts }, now }: { use: MeterUse; now: number },
 ): FullMeter | undefined {
-  const { most } = meter;
+  const { max } = meter;
   const recent = starts.filter((at) => at > now - windowMs);
   const inUse = recent.length;
-  const last = recent[inUse - most];
+  const last = recent[inUse - max];
   const opensAt = Math.max(openAt ?? 0, last === undefined ? 0 : last + windowMs);
-  return opensAt > now ? { meter, inUse, most, opensAt } : undefined;
+  return opensAt > now ? { meter, inUse, max, opensAt } : undefined;
 }
 
 /**
@@ -144,12 +144,12 @@ function fullRate(
  * limit.
  */
 export function nextStart(meter: Meter, use: MeterUse, { now, ahead }: { now: number; ahead: number }): number | null {
-  const { most, windowMs } = meter;
+  const { max, windowMs } = meter;
   if (windowMs === null) return null;
-  const starts = use.starts.slice(-most);
+  const starts = use.starts.slice(-max);
   let at = Math.max(now, use.opensAt ?? 0);
   for (let before = 0; before <= ahead; before += 1) {
-    const last = starts[starts.length - most];
+    const last = starts[starts.length - max];
     if (last !== undefined) at = Math.max(at, last + windowMs);
     starts.push(at);
   }
@@ -162,8 +162,8 @@ export function withStart(use: MeterUse, meter: Meter, now: number): MeterUse {
 }
 
 /**
- * A claim that has met about this number of jobs that may not start goes no further, so it stays fast when many of one key wait.
- * The next claims go on. Until then, less urgent jobs may start before those that lie behind.
+ * A claim stops after it has met about this many jobs that may not start, so that it stays fast when many jobs of one key wait.
+ * The next claims go on from there. Until then, less urgent jobs may start before jobs that were not read.
  */
 export const MAX_PARKED = 500;
 

@@ -42,7 +42,7 @@ type OutcomeType =
   | { type: 'timed_out'; exitCode: number | null; signal: string | null; error: string }
   /** Ended for a reason outside the job: its worker was stopped or lost contact, or its launcher died. */
   | { type: 'interrupted'; error: string }
-  /** `closes`: rates of the job that let nothing start for as long; the key of one, or `all`. */
+  /** `closes`: the rates of the job under which nothing starts during the delay: the key of one, or `all`. */
   | { type: 'snoozed'; delayMs: number; error?: string; closes?: 'all' | { key: string } }
   /** Stopped because a user or the handler itself asked for it. */
   | { type: 'cancelled'; error: string | null }

@@ -70,7 +70,7 @@ export type Change =
  */
 export function transition(job: Job, event: JobEvent, random: number, gang?: GangRow): Change | undefined {
   const fence = fenceOf(job);
-  const around: Around = { random, spent: restarts(job) ? (gang?.failures ?? 0) : job.failures };
+  const budget: Budget = { random, spent: restarts(job) ? (gang?.failures ?? 0) : job.failures };
   switch (event.type) {
     case 'cancel':
       return cancel(job, fence, event.keepChildren ?? false);
@@ -102,15 +102,15 @@ export function transition(job: Job, event: JobEvent, random: number, gang?: Gan
     }
     case 'lose':
       if (job.status !== 'running') throw illegal(job, 'lose');
-      return lose(job, { ...fence, workerSeenAt: event.workerSeenAt }, { ...event, gang, around });
+      return lose(job, { ...fence, workerSeenAt: event.workerSeenAt }, { ...event, gang, budget });
     case 'settle':
       if (job.status !== 'running') throw illegal(job, 'settle');
       if (stopsWithGang(job, gang)) return stopped(job, fence, recordOf(event.outcome));
-      return settle(job, fence, event.outcome, around);
+      return settle(job, fence, event.outcome, budget);
   }
 }
 
-interface Around {
+interface Budget {
   random: number;
   /** The part of the budget that is spent: by the job or, where it restarts as a whole, by its gang. */
   spent: number;
@@ -145,10 +145,10 @@ function cancel(job: Job, fence: Fence, keepChildren: boolean): Change | undefin
 function lose(
   job: Job,
   fence: Fence,
-  { processEnded = false, gang, around }: { processEnded?: boolean; gang: GangRow | undefined; around: Around },
+  { processEnded = false, gang, budget }: { processEnded?: boolean; gang: GangRow | undefined; budget: Budget },
 ): Change {
   // A prefetched job that had not started: only the claim is lost.
-  if (job.startedAt === null && !job.gangStop) return settle(job, fence, { type: 'returned' }, around);
+  if (job.startedAt === null && !job.gangStop) return settle(job, fence, { type: 'returned' }, budget);
   const record: AttemptEnd = {
     outcome: 'lost',
     exitCode: null,
@@ -158,12 +158,12 @@ function lose(
   if (stopsWithGang(job, gang)) return stopped(job, fence, record);
   if (job.cancelRequestedAt !== null) return cancelled(job, fence, record);
   const counters = { ...countersOf(job), failures: job.failures + 1, losses: job.losses + 1 };
-  const delayMs = job.losses === 0 ? 0 : backoffOf(job, around);
-  return retryOrFail(job, fence, { counters, record, reason: 'lost', delayMs, spent: around.spent });
+  const delayMs = job.losses === 0 ? 0 : backoffOf(job, budget);
+  return retryOrFail(job, fence, { counters, record, reason: 'lost', delayMs, spent: budget.spent });
 }
 
-function settle(job: Job, fence: Fence, outcome: Exclude<Outcome, { type: 'succeeded' }>, around: Around): Change {
-  const { spent } = around;
+function settle(job: Job, fence: Fence, outcome: Exclude<Outcome, { type: 'succeeded' }>, budget: Budget): Change {
+  const { spent } = budget;
   const record = recordOf(outcome);
   const counters = countersOf(job);
   if (job.cancelRequestedAt !== null || outcome.type === 'cancelled') return cancelled(job, fence, record);
@@ -185,20 +185,20 @@ function settle(job: Job, fence: Fence, outcome: Exclude<Outcome, { type: 'succe
         counters,
         record,
         reason: 'interrupted',
-        delayMs: backoffOf(job, around),
+        delayMs: backoffOf(job, budget),
         spent,
       });
     }
     case 'timed_out': {
       counters.failures += 1;
       if (!mayRetry(job, outcome)) return fail(fence, counters, record, 'timeout');
-      return retryOrFail(job, fence, { counters, record, reason: 'timeout', delayMs: backoffOf(job, around), spent });
+      return retryOrFail(job, fence, { counters, record, reason: 'timeout', delayMs: backoffOf(job, budget), spent });
     }
     case 'failed': {
       counters.failures += 1;
       const reason = outcome.fatal ? 'fatal' : outcome.signal === null ? 'exit' : 'signal';
       if (outcome.fatal || !mayRetry(job, outcome)) return fail(fence, counters, record, reason);
-      const delayMs = outcome.retryAfterMs ?? backoffOf(job, around);
+      const delayMs = outcome.retryAfterMs ?? backoffOf(job, budget);
       return retryOrFail(job, fence, { counters, record, reason, delayMs, spent });
     }
   }
@@ -209,11 +209,11 @@ interface Failure {
   record: AttemptEnd;
   reason: Reason;
   delayMs: number;
-  /** Of the budget, before this failure. */
+  /** The part of the budget that was spent before this failure. */
   spent: number;
 }
 
-function backoffOf({ backoff }: Job, { spent, random }: Around): number {
+function backoffOf({ backoff }: Job, { spent, random }: Budget): number {
   return backoffMs(backoff, spent + 1, random);
 }
 
@@ -259,7 +259,7 @@ function illegal(job: Job, what: string, hint = ''): WorkronError {
   return new WorkronError('illegal_transition', message, { jobId: job.id });
 }
 
-/** What does what the user wanted instead. */
+/** The action that does what the user wanted. */
 function retryHint({ status }: Job): string {
   if (status === 'done') return '; a rerun makes a new job of it';
   return status === 'scheduled' ? '; to start it now instead of then, edit it with delay 0s' : '';

@@ -41,7 +41,7 @@ export function followsRunning(unique: Unique | null): boolean {
   return unique?.onConflict === 'supersede' || unique?.onConflict === 'after';
 }
 
-/** The job with the end of another one as a condition; `null`: as it is. */
+/** Returns the job with a dependency on the end of job `after`; unchanged if that is `null`. */
 export function following<Job extends Pick<NewJob, 'unique' | 'dependsOn'>>(job: Job, after: number | null): Job {
   if (after === null || job.unique === null) return job;
   const unique = { ...job.unique, after };

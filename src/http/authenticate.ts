@@ -119,7 +119,7 @@ function bearerOf(headers: IncomingHttpHeaders): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
 }
 
-/** Whoever has the configured token. */
+/** The caller with the configured token. */
 export function configured(token: string): Principal {
   const id = digest(token).toString('base64url').slice(0, 16);
   return { name: 'token', id, caller: `configured ${id}`, ...EVERYTHING };

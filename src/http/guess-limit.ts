@@ -6,7 +6,7 @@ import { WorkronError } from '../core/error.ts';
 const BURST = 20;
 /** Each wrong token is forgotten after this time. */
 const FORGET_MS = 1_000;
-/** Beyond this number of addresses, the one that was heard of first is forgotten. */
+/** Beyond this number, the address that has been silent for the longest time is forgotten. */
 const MAX_ADDRESSES = 10_000;
 
 export class GuessLimit {

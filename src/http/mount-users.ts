@@ -21,7 +21,10 @@ export class MountUsers {
     this.#authorize = authorize;
   }
 
-  /** Asks the application about `asked`, for `request`, which it may have become. */
+  /**
+   * Asks the application about `asked`, the request as the application knows it, and remembers the answer for `request`. The two
+   * differ if the body had to be made readable again.
+   */
   async admit(asked: IncomingMessage, request: IncomingMessage): Promise<void> {
     const principal = principalFrom(await this.#authorize(asked));
     if (principal !== undefined) this.#byRequest.set(request, principal);

@@ -70,7 +70,7 @@ export class ServerCertificate implements Disposable {
     clearInterval(this.#timer);
   }
 
-  /** Whoever renews the files may still be writing them, so a change is read once it is one check old. */
+  /** The files may be half written, so a change is read once it is one check old. */
   #check(): void {
     const state = stateOf(this.#files);
     const isSettled = state === this.#seen;

@@ -25,7 +25,7 @@ import type { Isolation } from '../worker/command/isolation.ts';
 import type { JobSource } from '../worker/job-source.ts';
 import { newInstanceId } from './instance-id.ts';
 import { localSource } from './local-source.ts';
-import { openMeters } from './meters.ts';
+import { exportMetrics } from './otel-metrics.ts';
 import { version } from './version.ts';
 
 /** The settings of a scheduler and its duties. The server and the library have the same ones. */
@@ -74,7 +74,7 @@ const FORGET_WORKERS_AFTER_MS = 86_400_000;
 /** Resolves once jobs that a previous run held are reclaimed. The node has no role yet. */
 export async function openNode(options: NodeOptions): Promise<WorkronNode> {
   const { store, settings, log, notify, clock = systemClock } = options;
-  let meters: Disposable | null = null;
+  let otelMetrics: Disposable | null = null;
   try {
     const { leaseMs, heartbeatMs } = settings;
     const instanceId = newInstanceId();
@@ -82,7 +82,7 @@ export async function openNode(options: NodeOptions): Promise<WorkronNode> {
     const shared = { store, clock, random: Math.random, log, metrics, instanceId, leaseMs, heartbeatMs };
     const { secretKeys = null } = options;
     const parts = createScheduler({ ...shared, secretKeys, ...(notify === undefined ? {} : { notify }) });
-    meters = await openMeters(parts.context, version);
+    otelMetrics = await exportMetrics(parts.context, version);
     if (store.exclusive) {
       if (options.sweepOrphans) {
         const { sweepOrphans } = await import('../worker/launcher/sweep.ts');
@@ -90,9 +90,9 @@ export async function openNode(options: NodeOptions): Promise<WorkronNode> {
       }
       await reclaimFromPreviousRun(parts.context, NEVER);
     }
-    return new WorkronNode({ store, settings, log, metrics, meters, parts, place: options.place });
+    return new WorkronNode({ store, settings, log, metrics, otelMetrics, parts, place: options.place });
   } catch (error) {
-    meters?.[Symbol.dispose]();
+    otelMetrics?.[Symbol.dispose]();
     await store[Symbol.asyncDispose]();
     throw error;
   }
@@ -101,7 +101,7 @@ export async function openNode(options: NodeOptions): Promise<WorkronNode> {
 interface NodeParts extends Pick<NodeOptions, 'store' | 'settings' | 'log'> {
   metrics: Metrics;
   /** Stops the export of gauges; `null` if there is none. */
-  meters: Disposable | null;
+  otelMetrics: Disposable | null;
   parts: SchedulerParts;
   place: NodeOptions['place'];
 }
@@ -118,7 +118,7 @@ export class WorkronNode implements AsyncDisposable {
   readonly metrics: Metrics;
   /** The address of this process's API; `null` if it has none. */
   url: string | null = null;
-  readonly #meters: Disposable | null;
+  readonly #otelMetrics: Disposable | null;
   readonly #parts: SchedulerParts;
   readonly #settings: NodeSettings;
   readonly #log: Log;
@@ -127,12 +127,12 @@ export class WorkronNode implements AsyncDisposable {
   readonly #background = new AbortController();
   readonly #loops: Promise<unknown>[] = [];
 
-  constructor({ store, settings, log, metrics, meters, parts, place }: NodeParts) {
+  constructor({ store, settings, log, metrics, otelMetrics, parts, place }: NodeParts) {
     this.store = store;
     this.scheduler = parts.scheduler;
     this.context = parts.context;
     this.metrics = metrics;
-    this.#meters = meters;
+    this.#otelMetrics = otelMetrics;
     this.#parts = parts;
     this.#settings = settings;
     this.#log = log;
@@ -220,7 +220,7 @@ export class WorkronNode implements AsyncDisposable {
   async close(lastCalls: () => Promise<void> = async () => undefined): Promise<void> {
     await using _store = this.store;
     await using _scheduler = this.scheduler;
-    using _meters = this.#meters;
+    using _otelMetrics = this.#otelMetrics;
     await Promise.all(this.#servers.map((server) => server.close()));
     this.#background.abort();
     await Promise.allSettled(this.#loops);

@@ -22,7 +22,7 @@ interface OpenStoreOptions {
 }
 
 const RETRY_MS = 1_000;
-/** A connection or a migration that takes longer than this is worth a word. */
+/** A connection or a migration that takes longer than this is reported. */
 const SLOW_MS = 1_000;
 const SLOW = Symbol('slow');
 

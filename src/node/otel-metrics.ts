@@ -12,8 +12,8 @@ import { readGauges } from '../scheduler/scrape.ts';
 
 type Labels = Readonly<Record<string, string | number>>;
 
-/** Returns what stops the gauges; `null` if nobody collects metrics. */
-export async function openMeters(context: SchedulerContext, version: string): Promise<Disposable | null> {
+/** Disposing of the answer stops the gauges; `null` if no provider collects metrics. */
+export async function exportMetrics(context: SchedulerContext, version: string): Promise<Disposable | null> {
   let api: typeof OpenTelemetry;
   try {
     api = await import('@opentelemetry/api');

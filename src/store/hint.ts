@@ -16,7 +16,7 @@ export type Hint =
   /** This process no longer leads any duty: its session with the store has ended. */
   | { topic: 'leadership' };
 
-/** What a call did beside what it was asked for. */
+/** Changes of a call to jobs that it was not asked to change. */
 export interface SideEffects {
   /** Jobs that ended because other jobs did: children that were skipped or cancelled, and groups. */
   ended: number[];

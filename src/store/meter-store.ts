@@ -4,7 +4,7 @@ import type { Job } from '../core/job.ts';
 import type { MeterUse } from '../core/meter.ts';
 import type { LimitState, RateState } from '../core/meter-state.ts';
 
-export interface CapacityStore {
+export interface MeterStore {
   /** Returns every key that has a limit set, a running job with a limit, or a job that waits for its limit, by name. */
   limits(signal: AbortSignal): Promise<LimitState[]>;
 

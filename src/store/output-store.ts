@@ -28,7 +28,7 @@ export interface OutputStore {
   report(reports: readonly Report[], signal: AbortSignal): Promise<boolean[]>;
 
   /**
-   * Stores a piece of a checkpoint, if the worker still holds the attempt. Nobody sees the pieces before the last one:
+   * Stores a piece of a checkpoint, if the worker still holds the attempt. No reader sees the pieces before the last one:
    * that replaces the checkpoint of the job as a whole, and it stays until another is complete, also for later attempts.
    * The first piece of an upload drops the pieces of those that were broken off.
    */

@@ -10,13 +10,13 @@
 import type { Driver } from '../core/driver.ts';
 import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import type { AccessStore } from './access-store.ts';
-import type { CapacityStore } from './capacity-store.ts';
 import type { ClusterStore } from './cluster-store.ts';
 import type { DefinitionStore } from './definition-store.ts';
 import type { DutyStore } from './duty-store.ts';
 import type { GangStore } from './gang-store.ts';
 import type { Hint, SideEffects } from './hint.ts';
 import type { JobStore } from './job-store.ts';
+import type { MeterStore } from './meter-store.ts';
 import type { NoticeStore } from './notice-store.ts';
 import type { OutputStore } from './output-store.ts';
 import type { ReadStore } from './read-store.ts';
@@ -34,7 +34,7 @@ export interface Store
     OutputStore,
     ClusterStore,
     AccessStore,
-    CapacityStore,
+    MeterStore,
     SecretStore,
     StatsStore,
     NoticeStore,

@@ -71,9 +71,9 @@ class PropagatedDag {
     return this.nodes.flatMap(({ status, place }) => (status === 'pending' ? [place] : []));
   }
 
-  end(place: number, status: Exclude<End, 'skipped'>, { loud }: { loud?: boolean } = {}): void {
+  end(place: number, status: Exclude<End, 'skipped'>, { cascades }: { cascades?: boolean } = {}): void {
     const node = this.nodes[place] as Node;
-    Object.assign(node, { status, started: true, keepChildren: loud !== true });
+    Object.assign(node, { status, started: true, keepChildren: cascades !== true });
     this.queued.add(node);
   }
 
@@ -168,7 +168,7 @@ test('propagate: a cancellation cancels descendants that can no longer run, or k
       dagPlan(60),
       picks,
       fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }),
-      (plan, numbers, loudness) => {
+      (plan, numbers, cascading) => {
         const dag = new PropagatedDag(plan);
         const reference = new DagReference(plan);
         const pick = picker(numbers);
@@ -176,10 +176,10 @@ test('propagate: a cancellation cancels descendants that can no longer run, or k
           assert.deepEqual(dag.free, reference.free);
           const place = pick(dag.free);
           const end = (plan[place] as PlannedNode).ends[0];
-          const loud = end === 'cancelled' && loudness[turn % loudness.length] === true;
-          dag.end(place, end, { loud });
+          const cascades = end === 'cancelled' && cascading[turn % cascading.length] === true;
+          dag.end(place, end, { cascades });
           dag.settle();
-          reference.end(place, end, { loud });
+          reference.end(place, end, { cascades });
           assert.deepEqual(dag.fates, reference.fates);
         }
         dag.check();

@@ -71,7 +71,7 @@ export class DagDriver {
     this.ids.push(...(await this.store.steps(workflow.id, null, forever)).map(({ job }) => job.id));
   }
 
-  /** Claims all there is. */
+  /** Claims every claimable job. */
   async take(): Promise<void> {
     if (this.#workerId === 0) this.#workerId = (await register(this.store)).id;
     const claimed = await claim(this.store, this.#workerId, { limit: 1_000 });
@@ -91,14 +91,14 @@ export class DagDriver {
    * by `settle`.
    */
   async end(
-    nodes: readonly { node: number; end: Exclude<End, 'skipped'>; loud?: boolean }[],
+    nodes: readonly { node: number; end: Exclude<End, 'skipped'>; cascades?: boolean }[],
     { fastPath = true }: { fastPath?: boolean } = {},
   ): Promise<void> {
     const isSettled = ({ end }: { end: End }) => fastPath && end === 'done';
     const done = nodes.filter(isSettled).map(({ node }) => this.#lease(node));
     const rest = nodes.filter((node) => !isSettled(node));
-    for (const { node, end, loud } of rest) {
-      if (end === 'cancelled') await this.#decideFor(node, { type: 'cancel', keepChildren: loud !== true });
+    for (const { node, end, cascades } of rest) {
+      if (end === 'cancelled') await this.#decideFor(node, { type: 'cancel', keepChildren: cascades !== true });
     }
     const changes = await Promise.all(rest.map(({ node, end }) => this.#ending(node, end)));
     const [answers, written] = await Promise.all([
@@ -113,8 +113,8 @@ export class DagDriver {
   }
 
   /** A person cancels it, running or not. */
-  cancel(node: number, { loud }: { loud: boolean }): Promise<Job> {
-    return this.#decideFor(node, { type: 'cancel', keepChildren: !loud });
+  cancel(node: number, { cascades }: { cascades: boolean }): Promise<Job> {
+    return this.#decideFor(node, { type: 'cancel', keepChildren: !cascades });
   }
 
   retry(node: number): Promise<Job> {
@@ -137,12 +137,12 @@ export class DagDriver {
     }));
   }
 
-  /** What must be true of the store whenever everything has been carried. */
+  /** What must be true of the store once the cascade is empty. */
   async agree(reference: DagReference): Promise<void> {
     assert.deepEqual(await this.fates(), reference.fates.slice(0, this.ids.length));
   }
 
-  /** Likewise, but of two reasons to skip a node either will do: which came first is not known. */
+  /** The same, except that of two reasons to skip a node either is accepted: it is not known which came first. */
   async agreeOnStatus(reference: DagReference): Promise<void> {
     assert.deepEqual(
       (await this.fates()).map(({ status }) => status),

@@ -1,5 +1,5 @@
 /**
- * What a graph of jobs must come to, by the rules as they are written: after every end, look at all nodes and all their
+ * How a graph of jobs must end, by the rules as they are written: after every end, look at all nodes and all their
  * parents again. Slow and plain; shares nothing with the counters it is compared with.
  */
 
@@ -21,8 +21,8 @@ export interface Fate {
 }
 
 export interface EndOptions {
-  /** A cancellation that takes along those who wait for the node in vain. */
-  loud?: boolean;
+  /** A cancellation that also cancels the descendants that can no longer run. */
+  cascades?: boolean;
 }
 
 /** Chooses one of the free nodes, which ends next. */
@@ -31,10 +31,10 @@ export type Pick = (free: readonly number[]) => number;
 export class DagReference {
   readonly #plan: readonly PlannedNode[];
   readonly fates: Fate[];
-  /** Nobody has heard of the others yet: they are not judged. */
+  /** The nodes that exist so far: the others are not judged. */
   readonly #known: Set<number>;
-  /** Cancelled, with those who wait for them in vain. */
-  readonly #loud = new Set<number>();
+  /** Cancelled with the descendants that can no longer run. */
+  readonly #cascading = new Set<number>();
 
   /** All nodes are known from the start unless a number says how many. */
   constructor(plan: readonly PlannedNode[], known = plan.length) {
@@ -48,16 +48,16 @@ export class DagReference {
     return this.fates.flatMap(({ status }, node) => (status === 'free' ? [node] : []));
   }
 
-  /** The node is there from now on, and judged by what its parents have come to. */
+  /** Adds the node, and judges it by the states of its parents. */
   admit(node: number): void {
     this.#known.add(node);
     this.#settle();
   }
 
   /** A node that has not ended ends now. */
-  end(node: number, status: Exclude<End, 'skipped'>, { loud }: EndOptions = {}): void {
+  end(node: number, status: Exclude<End, 'skipped'>, { cascades }: EndOptions = {}): void {
     this.fates[node] = { status, reason: null };
-    if (loud === true) this.#loud.add(node);
+    if (cascades === true) this.#cascading.add(node);
     this.#settle(new Set([node]));
   }
 
@@ -87,7 +87,7 @@ export class DagReference {
     this.#settle();
   }
 
-  /** Judges all blocked nodes by what is known now, again and again until nothing changes. `ended`: what has just. */
+  /** Judges all blocked nodes until nothing changes. `ended`: the node that has just ended. */
   #settle(ended: ReadonlySet<number> = new Set()): void {
     for (;;) {
       const next = this.fates.map((fate, node) => {
@@ -98,15 +98,15 @@ export class DagReference {
       const changed = next.flatMap((fate, node) => (fate.status === this.#statusOf(node) ? [] : [node]));
       if (changed.length === 0) return;
       next.forEach((fate, node) => (this.fates[node] = fate));
-      for (const node of changed) if (next[node] === CANCELLED) this.#loud.add(node);
+      for (const node of changed) if (next[node] === CANCELLED) this.#cascading.add(node);
       ended = new Set(changed);
     }
   }
 
-  /** Whether one of those that have just ended was cancelled loudly, and is not what the node asked for. */
+  /** True if a parent has just been cancelled with its descendants, and the edge to it did not ask for any end. */
   #isTakenAlong(node: number, ended: ReadonlySet<number>): boolean {
     const { parents } = this.#plan[node] as PlannedNode;
-    return parents.some((edge) => ended.has(edge.node) && this.#loud.has(edge.node) && edge.condition !== 'ended');
+    return parents.some((edge) => ended.has(edge.node) && this.#cascading.has(edge.node) && edge.condition !== 'ended');
   }
 
   #judge(node: number): Fate {

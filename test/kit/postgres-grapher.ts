@@ -1,4 +1,4 @@
-/** A process that carries ends down, or fills groups, piece by piece, and says so after each. Arguments: URL, schema, what, how many at a time. */
+/** A process that propagates ends, or fills groups, in batches, and prints a line after each. Arguments: URL, schema, what, how many at a time. */
 
 import { forever } from '../../contract/kit/steps.ts';
 import { silentLog } from '../../src/ops/log.ts';

@@ -1,4 +1,4 @@
-/** Carries ends down and fills groups on the file it is given, a few at a time, and prints how many each time until none is left. */
+/** Propagates ends and fills groups on the file it is given, a few at a time, and prints the number each time until none is left. */
 
 import { writeSync } from 'node:fs';
 import { forever } from '../../contract/kit/steps.ts';

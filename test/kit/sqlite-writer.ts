@@ -10,7 +10,7 @@ const store = await openSqlite({ file: process.argv[2] ?? '', clock: systemClock
 const worker = await register(store);
 await say('open');
 
-/** Waits where nobody reads. */
+/** Waits while no one reads the output. */
 async function say(line: string): Promise<void> {
   await new Promise<void>((resolve) => process.stdout.write(`${line}\n`, () => resolve()));
 }

@@ -119,7 +119,7 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'a limit lets one job too many start',
-    edits: [{ file: 'src/core/meter.ts', from: 'return running < most ?', to: 'return running <= most ?' }],
+    edits: [{ file: 'src/core/meter.ts', from: 'return running < max ?', to: 'return running <= max ?' }],
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
@@ -131,7 +131,7 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'a burst allows more in the long run',
-    edits: [{ file: 'src/core/meter.ts', from: 'Math.ceil((perMs * most) / limit)', to: 'perMs' }],
+    edits: [{ file: 'src/core/meter.ts', from: 'Math.ceil((perMs * max) / limit)', to: 'perMs' }],
     tests: ['test/store/memory/contract.test.ts'],
   },
   {

@@ -139,7 +139,7 @@ export const TEETH: Tooth[] = [
   tooth(
     true,
     'a key runs one job more than its limit',
-    edit('src/core/meter.ts', 'return running < most ?', 'return running <= most ?'),
+    edit('src/core/meter.ts', 'return running < max ?', 'return running <= max ?'),
   ),
   tooth(
     true,

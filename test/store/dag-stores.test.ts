@@ -54,7 +54,7 @@ async function checkEnded(driver: DagDriver): Promise<void> {
 for (const [name, open] of STORES) {
   void describe(`graphs on ${name}`, { concurrency: 2 }, () => {
     void test('jobs, submitted as the graph runs, are after every end what the rules say', async () => {
-      const property = fc.asyncProperty(plans, numbers, chances, fc.boolean(), async (drawn, picks, luck, loud) => {
+      const property = fc.asyncProperty(plans, numbers, chances, fc.boolean(), async (drawn, picks, luck, cascades) => {
         await using opened = await open();
         const plan = asJobs(drawn);
         const pick = picker(picks);
@@ -74,13 +74,13 @@ for (const [name, open] of STORES) {
             );
             if (luck[turn % luck.length] === 'cancel a waiting node' && waiting.length > 0) {
               const node = pick(waiting);
-              await driver.cancel(node, { loud });
-              reference.end(node, 'cancelled', { loud });
+              await driver.cancel(node, { cascades });
+              reference.end(node, 'cancelled', { cascades });
             } else {
               const node = pick(free);
               const end = plan[node]?.ends[0] ?? 'done';
-              await driver.end([{ node, end, loud }]);
-              reference.end(node, end, { loud: loud && end === 'cancelled' });
+              await driver.end([{ node, end, cascades }]);
+              reference.end(node, end, { cascades: cascades && end === 'cancelled' });
             }
           } else break;
           await driver.settleDown();
@@ -92,7 +92,7 @@ for (const [name, open] of STORES) {
     });
 
     void test('steps of a workflow are after every end what the rules say', async () => {
-      const property = fc.asyncProperty(plans, numbers, fc.boolean(), async (drawn, picks, loud) => {
+      const property = fc.asyncProperty(plans, numbers, fc.boolean(), async (drawn, picks, cascades) => {
         await using opened = await open();
         const plan = asSteps(drawn);
         const pick = picker(picks);
@@ -104,8 +104,8 @@ for (const [name, open] of STORES) {
           await driver.take();
           const node = pick(free);
           const end = plan[node]?.ends[0] ?? 'done';
-          await driver.end([{ node, end, loud }]);
-          reference.end(node, end, { loud: loud && end === 'cancelled' });
+          await driver.end([{ node, end, cascades }]);
+          reference.end(node, end, { cascades: cascades && end === 'cancelled' });
           await driver.settleDown();
         }
         await driver.agree(reference);

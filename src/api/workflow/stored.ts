@@ -110,7 +110,7 @@ export const DefinitionSource = named(
 );
 export type DefinitionSource = z.output<typeof DefinitionSource>;
 
-export const DefinitionListQuery = strict({ ...pageQuery({ longestCursor: 1_024, example: 'YWZ0ZXI6YQ' }) });
+export const DefinitionListQuery = strict({ ...pageQuery({ maxCursorLength: 1_024, example: 'YWZ0ZXI6YQ' }) });
 
 export const DefinitionQuery = strict({
   version: numberInQuery(1, 2_147_483_647).meta({ description: 'The latest by default.' }).exactOptional(),

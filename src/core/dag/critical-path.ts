@@ -1,7 +1,7 @@
 /** The critical path of a workflow: the chain of steps, each freed by the one before, that leads to its end. */
 
 export interface TimedStep {
-  /** The places of its parents in the list of steps. */
+  /** The indexes of its parents in the list of steps. */
   parents: readonly number[];
   /** `null` if it never started. */
   startedAt: number | null;
@@ -10,7 +10,7 @@ export interface TimedStep {
 }
 
 /**
- * Returns the places of the steps on the critical path, first to last. It ends with the step that ended last or, if some
+ * Returns the indexes of the steps on the critical path, first to last. It ends with the step that ended last or, if some
  * still run, with the one of those that started last; before it comes its parent that ended last, and so on. A parent that
  * ended after its child began did not free it: it was retried later. Each step is a parent of the next, so a skipped step
  * may be among them. Empty if no step has started.

@@ -15,7 +15,7 @@ export function judgeModeOf(job: { stepKey: string | null; groupId: number | nul
 }
 
 export type SkipReason = Extract<Reason, 'upstream_failed' | 'condition'>;
-/** What becomes of a child: it waits for its parents, is free, or is skipped. */
+/** The fate of a child: it waits for its parents, is free, or is skipped. */
 export type Fate = 'wait' | 'free' | { skip: SkipReason };
 
 /**

@@ -5,7 +5,7 @@ import type { Notify } from '../notify.ts';
 import type { Condition } from './conditions.ts';
 import type { DefinitionVersion } from './definition.ts';
 
-/** A new step. Its parents are places of earlier steps in the list, so the list is in topological order. */
+/** A new step. Its parents are indexes of earlier steps in the list, so the list is in topological order. */
 export interface NewStep {
   key: string;
   /** Has no dependencies: the step has parents. */

@@ -15,7 +15,7 @@ export type GraphProblem =
   | { kind: 'cycle'; path: number[] };
 
 interface GraphOrder<Places = number[]> {
-  /** Places of nodes, parents before children, otherwise as they were given. Nodes in or below a cycle are missing. */
+  /** Indexes of nodes, parents before children, otherwise as they were given. Nodes in or below a cycle are missing. */
   order: Places;
   problems: GraphProblem[];
 }

@@ -1,10 +1,10 @@
-/** Reads an export into an empty SQLite file, and compares what is there afterwards with what was read. */
+/** Reads an export into an empty SQLite file, and compares its rows with those of the export. */
 
 import { messageOf, WorkronError } from '../../core/error.ts';
 import type { Database } from '../../store/sqlite/base/database.ts';
 import { migrate } from '../../store/sqlite/base/migrate.ts';
 import { MIGRATIONS } from '../../store/sqlite/base/migrations.ts';
-import { translate } from '../../store/sqlite/base/sqlite-error.ts';
+import { toStoreError } from '../../store/sqlite/base/store-error.ts';
 import { Sum, type TableSum } from '../promote/sum.ts';
 import { decodeRow, encodeRow, FORMAT, FORMAT_VERSION, type Header, type SourceTable } from './format.ts';
 import { readLines } from './read-lines.ts';
@@ -27,7 +27,7 @@ export async function load(
     try {
       loader.take(line);
     } catch (error) {
-      const cause = translate(error, 'the target');
+      const cause = toStoreError(error, 'the target');
       if (cause instanceof WorkronError) throw cause;
       throw new WorkronError('bad_request', `line ${number}: ${messageOf(error)}`, { cause: error });
     }

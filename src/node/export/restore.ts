@@ -14,7 +14,7 @@ import { homeOf } from '../../store/sqlite/base/home.ts';
 import { lockFile } from '../../store/sqlite/base/lock-file.ts';
 import { migrate } from '../../store/sqlite/base/migrate.ts';
 import { createPrivate } from '../../store/sqlite/base/private-files.ts';
-import { translate } from '../../store/sqlite/base/sqlite-error.ts';
+import { toStoreError } from '../../store/sqlite/base/store-error.ts';
 import { load } from './load.ts';
 
 export interface RestoreOptions {
@@ -58,7 +58,7 @@ async function restoreFile(path: string, { input, tell }: FileOptions): Promise<
     linkSync(partial, file);
     return rows;
   } catch (error) {
-    throw translate(error, file);
+    throw toStoreError(error, file);
   } finally {
     rmSync(partial, { force: true });
     sync(dirname(file));
@@ -67,7 +67,7 @@ async function restoreFile(path: string, { input, tell }: FileOptions): Promise<
 
 async function fill(file: string, { input, tell }: FileOptions): Promise<number> {
   using database = new Database(file, { readOnly: false });
-  // Until it has its name, nobody misses the file.
+  // A crash may damage the file: it has a temporary name until it is complete, and is then written to disk.
   database.script('pragma journal_mode = off; pragma synchronous = off; pragma cache_size = -65536');
   const { rows, schemaVersion } = await load(database, input, tell);
   migrate(database, schemaVersion);

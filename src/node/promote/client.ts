@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { connectionSettings } from '../../store/postgres/base/database.ts';
-import { toStoreError } from '../../store/postgres/base/postgres-error.ts';
+import { toStoreError } from '../../store/postgres/base/store-error.ts';
 
 /** One connection whose statements may take long. */
 export async function withClient<T>(url: string, body: (client: pg.Client) => Promise<T>): Promise<T> {

@@ -22,7 +22,7 @@ import { type MovedTable, movedTables, rowsOf } from './tables.ts';
 import { summing, sumOfSource, sumOfTarget } from './verify.ts';
 
 /** No code has this number. */
-const NOBODY = 2_147_483_647;
+const NO_CODE = 2_147_483_647;
 
 export interface PromoteOptions {
   file: string;
@@ -150,12 +150,12 @@ async function begin(session: Session): Promise<Promotion> {
     promotion.source,
     promotion.difference_ms,
   ]);
-  await client.query(`update "${schema}".meta set min_code = ${NOBODY}`);
+  await client.query(`update "${schema}".meta set min_code = ${NO_CODE}`);
   await client.query('commit');
   return promotion;
 }
 
-/** By the fastest of several answers: half of its time is the most that the difference can be wrong. */
+/** Uses the fastest of several answers: the error is at most half of its round trip. */
 async function clockDifference({ client, differenceMs }: Session): Promise<number> {
   if (differenceMs !== undefined) return differenceMs;
   let best = { tookMs: Infinity, differenceMs: 0 };

@@ -11,7 +11,7 @@ import type { Database } from '../../store/sqlite/base/database.ts';
 const LEFT_OUT: Readonly<Record<string, string>> = {
   meta: 'each store has its own',
   instance: 'processes that have ended',
-  leader: 'duties are taken anew',
+  leader: 'instances take the duties again',
   waiter: 'processes that have ended',
   claim: 'written from the jobs that run',
 };

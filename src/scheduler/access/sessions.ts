@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 export const SESSION_LIFE_MS = 7 * DAY_MS;
 export const SESSION_IDLE_MS = DAY_MS;
 const TICKET_LIFE_MS = 60_000;
-/** So long may another scheduler accept a session that was ended. */
+/** How long another scheduler may accept a session that was ended. */
 const MAX_AGE_MS = 2_000;
 const MAX_KNOWN = 10_000;
 

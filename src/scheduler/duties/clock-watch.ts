@@ -15,7 +15,7 @@ const MIN_TOLERANCE_MS = 50;
 interface ClockWatchOptions {
   leaseMs: number;
   /** Looks further apart than this do not count as one watch. */
-  longestGapMs: number;
+  maxGapMs: number;
 }
 
 /** The store's clock less the monotonic one: between these two, because the answer took some time. */
@@ -53,7 +53,7 @@ export class ClockWatch {
   async look(signal: AbortSignal): Promise<Watched> {
     const { store, clock } = this.#context;
     const sentAt = clock.monotonicMs();
-    if (sentAt - this.#lastLookAt > this.#options.longestGapMs) this.reset();
+    if (sentAt - this.#lastLookAt > this.#options.maxGapMs) this.reset();
     this.#lastLookAt = sentAt;
     let now: number;
     try {

@@ -1,4 +1,4 @@
-/** The duty that gives gangs their places, and decides what becomes of gangs that have them. */
+/** The duty that gives gangs their places, and decides the fate of gangs that have them. */
 
 import type { DroppedPlaces, GangRow, Place } from '../../core/gang.ts';
 import { fateOf, type GangFate } from '../../core/gang-fate.ts';
@@ -32,7 +32,7 @@ async function tidy(context: SchedulerContext, signal: AbortSignal): Promise<voi
   const dropped: DroppedPlaces[] = [];
   for (const { gang, fate } of await fatesOf(context, byGang, signal)) {
     const { id, term } = gang;
-    // If it was another term by now, or somebody else has stopped it, the next round decides.
+    // If the gang is in another term by now, or was stopped meanwhile, the next round decides.
     if (fate.stop !== null && !(await store.stopGang(id, { term, ...fate.stop }, signal))) continue;
     await apply(context, fate.events, signal);
     if (fate.drop !== null) dropped.push({ gangId: id, term, unlessStarted: fate.drop === 'unless started' });

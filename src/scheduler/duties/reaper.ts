@@ -29,8 +29,8 @@ export function reaper(context: SchedulerContext, settings: ReaperSettings): Loo
   const { store, log } = context;
   const { everyMs, leaseMs, forgetAfterMs } = settings;
   // If this loop could not run for half a lease, heartbeats may not have been processed either.
-  const longestGapMs = 1.5 * everyMs + Math.min(CHECK_EVERY_MS, leaseMs / 2);
-  const watch = new ClockWatch(context, { leaseMs, longestGapMs });
+  const maxGapMs = 1.5 * everyMs + Math.min(CHECK_EVERY_MS, leaseMs / 2);
+  const watch = new ClockWatch(context, { leaseMs, maxGapMs });
   return {
     name: 'reaper',
     everyMs,

@@ -38,14 +38,14 @@ export async function fullMeterOf(
 }
 
 function describe(
-  { meter, inUse, most, opensAt }: FullMeter,
+  { meter, inUse, max, opensAt }: FullMeter,
   { key, ahead, startsAt }: { key: string; ahead: number; startsAt: number | null },
 ): string {
   const position = positionOf(ahead);
-  if (opensAt === null) return `a place under the limit of ${key}: ${inUse} of ${most} run, ${position}`;
+  if (opensAt === null) return `a place under the limit of ${key}: ${inUse} of ${max} run, ${position}`;
   const opens = `it opens at ${new Date(opensAt).toISOString()}`;
   const start = startsAt === null || ahead === 0 ? '' : `, expected to start at ${new Date(startsAt).toISOString()}`;
   const when = `${opens}; ${position}${start}`;
-  if (inUse < most) return `the rate of ${key}, which was closed: ${when}`;
-  return `the rate of ${key}: ${inUse} of ${most} have started within ${(meter.windowMs ?? 0) / 1_000} s, ${when}`;
+  if (inUse < max) return `the rate of ${key}, which was closed: ${when}`;
+  return `the rate of ${key}: ${inUse} of ${max} have started within ${(meter.windowMs ?? 0) / 1_000} s, ${when}`;
 }

@@ -1,4 +1,4 @@
-/** Positions in a line are counted up to here. */
+/** Positions are counted up to this number. */
 export const MAX_COUNTED = 10_000;
 
 /** The position of a job that has this number of others before it, in words. */

@@ -18,18 +18,18 @@ export async function settle(
 ): Promise<SettleAnswer[]> {
   const answers: SettleAnswer[] = [];
   const successes: Success[] = [];
-  /** The places of successes and of other outcomes among the settlements. */
-  const places: number[] = [];
+  /** Indexes of successes and of other outcomes in `settlements`. */
+  const successIndexes: number[] = [];
   const others: number[] = [];
   const starts: Start[] = [];
   for (const { jobId, attempt, workerId, startedAt, outcome } of settlements) {
-    const place = answers.push('lease_lost') - 1;
+    const index = answers.push('lease_lost') - 1;
     if (outcome.type === 'succeeded') {
-      places.push(place);
+      successIndexes.push(index);
       const { exitCode, result, usage } = outcome;
       successes.push({ jobId, attempt, workerId, exitCode, startedAt, result, usage });
     } else {
-      others.push(place);
+      others.push(index);
       if (startedAt !== undefined) starts.push({ jobId, attempt, workerId, startedAt });
     }
   }
@@ -37,9 +37,9 @@ export async function settle(
     const settled = await context.store.settle(successes, signal);
     context.telemetry.settled(settled, successes);
     if (context.telemetry.log.isReadFor) void logDone(context, successes, settled);
-    places.forEach((place, position) => (answers[place] = settled[position]?.result ?? 'lease_lost'));
+    successIndexes.forEach((index, position) => (answers[index] = settled[position]?.result ?? 'lease_lost'));
     if (settled.some(({ result }) => result === 'lease_lost')) {
-      const members = places.filter((_, position) => settled[position]?.result === 'lease_lost');
+      const members = successIndexes.filter((_, position) => settled[position]?.result === 'lease_lost');
       await settleMembers(context, settlements, { others: members, answers, signal });
     }
   }

@@ -19,7 +19,8 @@ export interface ScheduleDetail {
   recent: Partial<Record<Status, number>>;
 }
 
-export interface Lane {
+/** A schedule in the timeline. */
+export interface ScheduleTimeline {
   schedule: ScheduleDetail;
   /** Newest first. */
   ticks: LedgerEntry[];
@@ -65,7 +66,7 @@ export async function timelineOf(
   schedules: readonly Schedule[],
   { from, until, each }: TimelineRequest,
   signal: AbortSignal,
-): Promise<Lane[]> {
+): Promise<ScheduleTimeline[]> {
   const request = { schedules: schedules.map(({ name }) => name), from, each };
   const ticks = Map.groupBy(
     await withRuns(store, await store.recentTicks(request, signal), signal),

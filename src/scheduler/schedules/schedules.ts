@@ -21,9 +21,9 @@ import { AdaptiveBatch } from './adaptive-batch.ts';
 import { type Backfilled, type BackfillRequest, scheduleNotFound, ticksInRange, ticksWithoutRun } from './backfill.ts';
 import {
   detailsOf,
-  type Lane,
   type LedgerEntry,
   type ScheduleDetail,
+  type ScheduleTimeline,
   type TimelineRequest,
   timelineOf,
   withRuns,
@@ -94,7 +94,7 @@ export interface Schedules {
   /** Adds how the latest runs of these schedules went. */
   scheduleDetails(schedules: readonly Schedule[], signal: AbortSignal): Promise<ScheduleDetail[]>;
   /** The ticks of these schedules in a range, with their runs, and the ticks to come. */
-  timeline(schedules: readonly Schedule[], request: TimelineRequest, signal: AbortSignal): Promise<Lane[]>;
+  timeline(schedules: readonly Schedule[], request: TimelineRequest, signal: AbortSignal): Promise<ScheduleTimeline[]>;
 }
 
 export function schedulesOf(context: SchedulerContext): Schedules {

@@ -53,9 +53,9 @@ export interface Candidates {
   /** What the worker holds for members of gangs. */
   held: readonly { lane: Lane }[];
   lines: Iterable<LaneLine>;
-  /** True if a meter lets the job not start; it is then off its line. */
+  /** True if a meter keeps the job from starting; the job has then left `line`. */
   park: (candidate: { entry: Entry; line: LaneLine['line']; lanes: Set<LaneLine> }) => boolean;
-  /** Must take the job off its line. */
+  /** Must take the job out of its line. */
   take: (entry: Entry, best: LaneLine) => void;
 }
 
@@ -103,7 +103,7 @@ function close(lanes: Set<LaneLine>, closed: LaneLine): void {
   for (const other of lanes) if (other.lane.metered && laneKey(other.lane) === key) lanes.delete(other);
 }
 
-/** Parks the job if one of its meters lets it not start. Claims then look at that parking when the meter opens. */
+/** Parks the job if one of its meters keeps it from starting. Claims then look at that parking when the meter opens. */
 function parkIfFull(tables: Tables, entry: Entry, lanes: Set<LaneLine>): boolean {
   const full = fullMeter(metersOf(entry.spec), (name) => useOf(tables, name), tables.clock.now());
   if (full === undefined) return false;

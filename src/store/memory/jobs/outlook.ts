@@ -11,7 +11,7 @@ import { type Candidates, choose } from './claim.ts';
 import { heldPlaces } from './gangs.ts';
 import { useOf } from './meters.ts';
 
-/** Runs the claim of each worker on copies of the lines. */
+/** Runs the claim of each worker on copies of the lanes and parkings. */
 export function outlook(tables: Tables, jobId: number): Outlook[] {
   const entry = tables.jobs.get(jobId);
   if (entry?.status !== 'pending') return [];
@@ -30,7 +30,7 @@ export function outlook(tables: Tables, jobId: number): Outlook[] {
   });
 }
 
-/** All lines that a claim may look at. Closed parkings too: what their keys allow is asked again. */
+/** The lanes and parkings that a claim may look at. Closed parkings too: what their keys allow is asked again. */
 function linesOf({ live }: Tables): LaneLine[] {
   return [...live.lanes(), ...[...live.parkings.all()].filter(({ skips }) => !skips)];
 }

@@ -6,7 +6,7 @@
 import pg from 'pg';
 import { isWorkronError } from '../../../core/error.ts';
 import type { Log } from '../../../ops/log.ts';
-import { codeOf, DEADLOCK, READ_ONLY, toStoreError } from './postgres-error.ts';
+import { codeOf, DEADLOCK, READ_ONLY, toStoreError } from './store-error.ts';
 import { types } from './values.ts';
 
 /** A statement that each connection prepares once, under its name. */

@@ -10,14 +10,14 @@ import { WorkronError } from '../../../core/error.ts';
 import { systemClock } from '../../../ops/clock.ts';
 import type { Log } from '../../../ops/log.ts';
 import { connectionSettings } from './database.ts';
-import { toStoreError } from './postgres-error.ts';
+import { toStoreError } from './store-error.ts';
 
 const PING_EVERY_MS = 5_000;
 const PING_TIMEOUT_MS = 5_000;
 const HOLD_TIMEOUT_MS = 10_000;
 /** The setting that holds `Lent.mark`. */
 export const SESSION_MARK = 'workron.session';
-const BACKOFF_MS = { first: 100, most: 5_000 };
+const BACKOFF_MS = { min: 100, max: 5_000 };
 
 interface DirectSessionOptions {
   url: string;
@@ -126,11 +126,11 @@ export class DirectSession implements AsyncDisposable {
   }
 
   async #keep(): Promise<void> {
-    let backoffMs = BACKOFF_MS.first;
+    let backoffMs = BACKOFF_MS.min;
     for (let round = 1; !this.#closed.signal.aborted; round += 1) {
       try {
         await this.#serve(round > 1, () => {
-          backoffMs = BACKOFF_MS.first;
+          backoffMs = BACKOFF_MS.min;
         });
       } catch (error) {
         if (!this.#closed.signal.aborted) {
@@ -138,7 +138,7 @@ export class DirectSession implements AsyncDisposable {
         }
       }
       await systemClock.sleep(backoffMs, this.#closed.signal);
-      backoffMs = Math.min(backoffMs * 2, BACKOFF_MS.most);
+      backoffMs = Math.min(backoffMs * 2, BACKOFF_MS.max);
     }
   }
 

@@ -7,7 +7,7 @@ import { OLDEST_SHARED_CODE, requireCode } from '../../code.ts';
 import type { Migration } from '../../migration.ts';
 import { connectionSettings } from './database.ts';
 import { MIGRATIONS } from './migrations.ts';
-import { toStoreError } from './postgres-error.ts';
+import { toStoreError } from './store-error.ts';
 
 /** Longer than other statements get: another process may be migrating, and a migration may take minutes. */
 const MIGRATION_TIMEOUT_MS = 600_000;

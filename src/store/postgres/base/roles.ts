@@ -2,7 +2,7 @@
 
 import pg from 'pg';
 import { connectionSettings } from './database.ts';
-import { toStoreError } from './postgres-error.ts';
+import { toStoreError } from './store-error.ts';
 
 const ROLES = ['submit', 'viewer', 'worker', 'scheduler'] as const;
 

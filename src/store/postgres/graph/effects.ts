@@ -92,7 +92,7 @@ export class TransactionEffects {
     this.#jobs.push(jobId);
   }
 
-  /** Records that a worker has something to hear with its next heartbeat. */
+  /** Records that the answer to a worker's next heartbeat has something to act on. */
   changedWorker(workerId: number): void {
     this.#workers.push(workerId);
   }

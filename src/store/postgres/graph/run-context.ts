@@ -16,7 +16,7 @@ interface Claimed {
 }
 
 /** Columns of equal length: pairs of child and parent. */
-interface Around {
+interface ContextRows {
   children: number[] | null;
   parents: number[];
   about: WorkflowRow[] | null;
@@ -45,12 +45,12 @@ export async function runContextOf(
   const workflowIds = new Set(jobs.flatMap(({ workflowId }) => workflowId ?? []));
   const inWorkflow = jobs.filter(({ workflowId }) => workflowId !== null).map(({ job }) => job.id);
   const values = [numbers([...new Set(jobs.map(askedOf))]), numbers([...workflowIds]), numbers(inWorkflow)];
-  const [around] = await database.query<Around>(sql.around, values, signal);
-  const about = around?.about ?? [];
+  const [rows] = await database.query<ContextRows>(sql.contextRows, values, signal);
+  const about = rows?.about ?? [];
   await beginWorkflows({ database, sql }, about, { startedAt: jobs[0]?.job.startedAt ?? 0, signal });
   const params = new Map(about.map((workflow) => [workflow.id, workflow.params]));
-  const steps = new Map(around?.steps ?? []);
-  const ends = await parentEnds(context, around as Around, signal);
+  const steps = new Map(rows?.steps ?? []);
+  const ends = await parentEnds(context, rows as ContextRows, signal);
   return new Map(
     jobs.map((claim) => {
       const { job, spec, workflowId, groupId, groupIndex } = claim;
@@ -69,7 +69,7 @@ export async function runContextOf(
 /** Returns the ends of parents by child. Each parent is read once, however many children it has. */
 async function parentEnds(
   context: Context,
-  { children, parents }: Around,
+  { children, parents }: ContextRows,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, ParentEnd[]>> {
   const pairs = (children ?? []).map((childId, place) => ({ childId, parentId: parents[place] as number }));

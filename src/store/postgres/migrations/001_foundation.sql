@@ -82,7 +82,7 @@ create table workron.place (
 
 -- Gangs, from when they are first given places. job_id: the member of rank 0. term: how often it was given places. failures: terms that
 -- ended because a member failed. charged: the failures of its members when the term began. stops: terms that were stopped.
--- Whoever writes gangs or places locks the table place.
+-- A transaction that writes gangs or places locks the table place.
 create table workron.gang (
   id text collate "C" primary key,
   job_id bigint not null,
@@ -194,10 +194,10 @@ create table workron.job (
 -- part of the row from the first changed byte to the last.
 --
 -- flags (src/store/flags.ts): 1 has children, 2 is a group, 4 belongs to a workflow, 8 holds a unique key, 16 has parents,
--- 32 is an item of a group, 64 was asked to stop without its dependents, 128 notifies of failure, 256 notifies of success, 32768 notifies of a cancel,
+-- 32 is an item of a group, 64 was asked to stop without its dependents, 128 notifies of failure, 256 notifies of success,
 -- 512 is never prefetched, 1024 was inserted by an application's transaction and not judged since (blocked; lane may be 0
--- for unknown), 2048 has no start timeout, 4096 has limits, 8192 needs all members of its gang, 16384 was asked to
--- stop with its gang.
+-- for unknown), 2048 has no start timeout, 4096 has limits, 8192 needs all members of its gang, 16384 was asked to stop with
+-- its gang, 32768 notifies of a cancel.
 -- failures, interruptions, snoozes, losses: null for 0.
 -- started_at: null while the job is running means that it was prefetched and has not started.
 -- *_edges: the edges to its parents by state; null for a job without parents.

@@ -8,7 +8,7 @@ import { decodeLine, type LineColumns } from '../../schedule-columns.ts';
 import type { Ticked, TickRequest } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
-import { isTooSlow } from '../base/postgres-error.ts';
+import { isTooSlow } from '../base/store-error.ts';
 import { numbers } from '../base/values.ts';
 import { TransactionEffects } from '../graph/effects.ts';
 import { Locks } from '../graph/locks.ts';

@@ -20,7 +20,7 @@ export function contextsSql(s: string) {
 
     // PostgreSQL only: one statement reads edges and workflows for all jobs of a claim.
     /** The parents of jobs $1, workflows $2, and the step keys of jobs $3. `offset 0` forces a primary-key lookup per job, here and above. */
-    around: `select array_agg(e.child_id) as children, array_agg(e.parent_id) as parents,
+    contextRows: `select array_agg(e.child_id) as children, array_agg(e.parent_id) as parents,
         (select json_agg(json_build_object('id', w.id, 'params', w.params, 'fresh', w.started_at is null))
           from ${s}.workflow w where w.id = any($2::bigint[])) as about,
         (select json_agg(json_build_array(j.id, j.step_key)) from ${s}.job j where j.id = any($3::bigint[])) as steps

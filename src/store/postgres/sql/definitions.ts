@@ -1,6 +1,6 @@
 /**
- * Workflow definitions. Whoever stores or deletes one locks the table, which comes before the locks of schedules; so does
- * whoever lets a schedule use one, in a mode that others may hold, too. Reads go on.
+ * Workflow definitions. Storing or deleting one locks the table, before any schedule is locked. So does letting a schedule use
+ * one, in a mode that several transactions can hold. Reads go on.
  */
 
 import type { Twins } from '../../statements.ts';

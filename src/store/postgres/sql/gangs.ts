@@ -52,7 +52,7 @@ export function gangsSql(s: string) {
 
     // PostgreSQL only: there are several writers, and a result is written with the end.
     writeResults: `insert into ${s}.result (job_id, value) select * from unnest($1::bigint[], $2::jsonb[])`,
-    /** Whoever changes places holds this until the end of the transaction. */
+    /** A transaction that changes places holds this lock to its end. */
     lockPlaces: `lock table ${s}.place in share row exclusive mode`,
   } satisfies Twins<'gangs'>;
 }

@@ -15,7 +15,7 @@ export function pruneSql(s: string) {
       and not exists (select 1 from ${s}.job j where j.id = ${id} and j.workflow_id is not null)`;
 
   /** True if the notifications of an end have not been written yet. */
-  const untold = (column: string, id: string) =>
+  const hasNotice = (column: string, id: string) =>
     `exists (select 1 from ${s}.notice n where n.kind = 'ended' and n.${column} = ${id})`;
   /** A member of a gang has a place until the gang is over. */
   const isPlaced = (id: string) => `exists (select 1 from ${s}.place p where p.job_id = ${id})`;
@@ -42,11 +42,11 @@ export function pruneSql(s: string) {
     pruneWorkflowNotifications: `delete from ${s}.notification where workflow_id = $1`,
     /** Run after the jobs are locked, as `prunable`. */
     deletableJobs: `select i.job_id from unnest($1::bigint[]) i(job_id)
-      where ${standsAlone('i.job_id')} and not ${untold('job_id', 'i.job_id')} 
+      where ${standsAlone('i.job_id')} and not ${hasNotice('job_id', 'i.job_id')} 
         and not exists (select 1 from ${s}.job j where j.id = i.job_id and j.spec -> 'gang' is not null)`,
-    deletableWorkflow: `select 1 where not ${untold('workflow_id', '$1')} and not exists (
+    deletableWorkflow: `select 1 where not ${hasNotice('workflow_id', '$1')} and not exists (
       select 1 from ${s}.job j where j.workflow_id = $1
-        and (${isNeeded('j.id')} or ${untold('job_id', 'j.id')} or ${isPlaced('j.id')}))`,
+        and (${isNeeded('j.id')} or ${hasNotice('job_id', 'j.id')} or ${isPlaced('j.id')}))`,
     pruneJobs: `with gone as (select unnest($1::bigint[]) as job_id),
       groups as (delete from ${s}.job_group f using gone where f.job_id = gone.job_id),
       cascades as (delete from ${s}.cascade c using gone where c.job_id = gone.job_id),

@@ -9,7 +9,7 @@ import { freeKeysIn } from './keys.ts';
 /** Jobs that do not end in one statement. */
 const NOT_SIMPLE = LINKED | FLAG.member;
 
-/** What the end of a job needs of its live row. */
+/** The columns of the live row that the end of a job needs. */
 const columns = (
   beganAt: string,
 ) => `l.job_id, l.attempt, l.lane, l.due, l.failures, l.interruptions, l.snoozes, l.losses,

@@ -6,7 +6,7 @@ import { WorkronError } from '../../../core/error.ts';
 import { Database } from './database.ts';
 import { homeOf } from './home.ts';
 import { createPrivate } from './private-files.ts';
-import { translate } from './sqlite-error.ts';
+import { toStoreError } from './store-error.ts';
 
 /** The target appears once the copy is complete and on disk. An existing file is not overwritten. */
 export function copyDatabase(from: string, to: string): void {
@@ -21,7 +21,7 @@ export function copyDatabase(from: string, to: string): void {
     sync(partial);
     linkSync(partial, to);
   } catch (error) {
-    throw translate(error, to);
+    throw toStoreError(error, to);
   } finally {
     rmSync(partial, { force: true });
   }

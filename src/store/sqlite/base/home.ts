@@ -8,7 +8,7 @@ import { resolve } from 'node:path';
 import { WorkronError } from '../../../core/error.ts';
 import { Database } from './database.ts';
 import { sql } from './sql.ts';
-import { lockedByOther } from './sqlite-error.ts';
+import { lockedByOther } from './store-error.ts';
 
 /**
  * Returns the home of the file that `path` names, through symbolic and hard links. Throws `store_unavailable` if the file has

@@ -3,7 +3,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { WorkronError } from '../../../core/error.ts';
 import { createPrivate } from './private-files.ts';
-import { isBusy } from './sqlite-error.ts';
+import { isBusy } from './store-error.ts';
 
 /**
  * Locks `<file>-owner` until disposed of. Throws `store_unavailable` if another process holds it.

@@ -6,7 +6,7 @@ import { encodeFailure } from './failure.ts';
 import { send } from './protocol.ts';
 import { readerMethods } from './reader-methods.ts';
 import { serve } from './serve.ts';
-import { translate } from './sqlite-error.ts';
+import { toStoreError } from './store-error.ts';
 
 const { file } = workerData as { file: string };
 if (parentPort === null) throw new Error('runs as a thread only');
@@ -21,6 +21,6 @@ try {
     close: () => database[Symbol.dispose](),
   });
 } catch (error) {
-  send(parentPort, { failed: encodeFailure(translate(error, file)) });
+  send(parentPort, { failed: encodeFailure(toStoreError(error, file)) });
   parentPort.close();
 }

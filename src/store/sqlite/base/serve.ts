@@ -14,7 +14,7 @@ import type { Context } from './context.ts';
 import type { Database } from './database.ts';
 import { encodeFailure } from './failure.ts';
 import { type Methods, send, type ThreadAnswer, type ThreadRequest, type ToThread } from './protocol.ts';
-import { isBusy, translate } from './sqlite-error.ts';
+import { isBusy, toStoreError } from './store-error.ts';
 
 interface Served {
   database: Database;
@@ -66,7 +66,7 @@ function answer(served: Served, memo: Memo, group: readonly ThreadRequest[]): Th
     forget(memo);
     // One request may have failed the others: each gets its own transaction. After a lock time-out that would not help.
     if (group.length > 1 && !isBusy(error)) return group.flatMap((request) => answer(served, memo, [request]));
-    const failure = encodeFailure(translate(error, served.file));
+    const failure = encodeFailure(toStoreError(error, served.file));
     return group.map(({ id }) => ({ id, failure }));
   }
 }
@@ -95,7 +95,7 @@ function performInSavepoint(served: Served, memo: Memo, request: ThreadRequest):
     database.run('rollback to request');
     database.run('release request');
     forget(memo);
-    return { id: request.id, failure: encodeFailure(translate(error, served.file)) };
+    return { id: request.id, failure: encodeFailure(toStoreError(error, served.file)) };
   }
 }
 

@@ -11,7 +11,7 @@ interface SqliteError extends Error {
 }
 
 /** Returns the error for the caller; errors that are not SQLite's are returned as they are. */
-export function translate(error: unknown, file: string): unknown {
+export function toStoreError(error: unknown, file: string): unknown {
   if (!isSqliteError(error)) return error;
   const cause = { cause: error };
   switch (error.errcode & 0xff) {

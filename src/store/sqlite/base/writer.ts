@@ -10,7 +10,7 @@ import { installedVersion, migrate } from './migrate.ts';
 import { send } from './protocol.ts';
 import { serve } from './serve.ts';
 import { sql } from './sql.ts';
-import { translate } from './sqlite-error.ts';
+import { toStoreError } from './store-error.ts';
 import { writerMethods } from './writer-methods.ts';
 
 /** Pages in the write-ahead log after which a commit moves them into the file, which takes longer. */
@@ -49,6 +49,6 @@ try {
   });
 } catch (error) {
   stack[Symbol.dispose]();
-  send(parentPort, { failed: encodeFailure(translate(error, file)) });
+  send(parentPort, { failed: encodeFailure(toStoreError(error, file)) });
   parentPort.close();
 }

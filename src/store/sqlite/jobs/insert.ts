@@ -197,7 +197,7 @@ function isReplaced(unique: Unique, { status }: Holder): boolean {
   return replacesWaiting(unique) && status !== null && isWaiting(status);
 }
 
-/** The job with the end of another one as a condition; `null`: as it is. */
+/** `following` in core/unique.ts, for an encoded row. */
 function following(wanted: Wanted, after: number | null): Wanted {
   if (after === null) return wanted;
   const [queue, kind, name, priority, tags, spec, ...rest] = wanted.row;

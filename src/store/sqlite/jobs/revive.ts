@@ -55,7 +55,7 @@ export function revive(
   return { flags, edges };
 }
 
-interface Around {
+interface Links {
   workflow_id: number | null;
   group_id: number | null;
   children: number;
@@ -63,7 +63,7 @@ interface Around {
 }
 
 function placeFlags({ database }: Context, jobId: number, { notify, limits, gang }: JobSpec): number {
-  const around = database.get<Around>(sql.links, jobId);
+  const around = database.get<Links>(sql.links, jobId);
   if (around === undefined) throw new Error(`job ${jobId} is missing`);
   return (
     (around.children ? FLAG.hasChildren : 0) |

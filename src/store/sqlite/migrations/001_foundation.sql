@@ -174,7 +174,8 @@ create table job (
 -- flags (src/store/flags.ts): 1 has children, 2 is a group, 4 belongs to a workflow, 8 holds a unique key, 16 has parents,
 -- 32 is an item of a group, 64 was asked to stop without its dependents, 128 notifies of failure, 256 notifies of success,
 -- 1024 was inserted by an application's transaction and not judged since (blocked; lane is 0 for unknown), 2048 has no start
--- timeout, 4096 has limits, 8192 needs all members of its gang, 16384 was asked to stop with its gang. 512 is used on PostgreSQL only: SQLite reads the job's spec instead.
+-- timeout, 4096 has limits, 8192 needs all members of its gang, 16384 was asked to stop with its gang, 32768 notifies of a
+-- cancel. 512 is used on PostgreSQL only: SQLite reads the job's spec instead.
 -- started_at: null while the job is running means that it was prefetched and has not started.
 -- *_edges: the edges to its parents by state; null for a job without parents.
 -- fair_key: the key whose turn a claimable job has; '' for jobs without a key, null if it was given no turn.

@@ -14,7 +14,7 @@ import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Judged, TickRequest } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
-import { translate } from '../base/sqlite-error.ts';
+import { toStoreError } from '../base/store-error.ts';
 import { GraphUpdate } from '../graph/graph-update.ts';
 import { openRuns } from './rows.ts';
 import { writePlan } from './write-ticks.ts';
@@ -71,7 +71,7 @@ function alone<T>(context: Context, write: (own: Context) => T, instead: (error:
     return answer;
   } catch (error) {
     // A full disk may have ended the whole transaction.
-    if (!database.inTransaction || !isRowError(translate(error, ''))) throw error;
+    if (!database.inTransaction || !isRowError(toStoreError(error, ''))) throw error;
     database.run('rollback to alone');
     database.run('release alone');
     lanes.forget();

@@ -47,7 +47,7 @@ export const dependenciesSql = {
   reopenInEdges: `update edge set state = 'open' where child_id = ?1
     and parent_id in (select l.job_id from live l where l.job_id = edge.parent_id)`,
   setCounters: `update live set open_edges = ?2, held_edges = ?3, broken_edges = ?4, missed_edges = ?5 where job_id = ?1`,
-  /** A job that is parked goes back to its lane: it is claimable no more. */
+  /** A job that is parked goes back to its lane: it is no longer claimable. */
   blockJob: `update live set status = 'blocked', expires_at = null,
       lane = iif(lane < 0, (select p.lane from parking p where p.id = -live.lane), lane)
     where job_id = ?`,

@@ -8,19 +8,19 @@ const standsAlone = `
   and not exists (select 1 from edge e join live l on l.job_id = e.child_id where e.parent_id = r.job_id)`;
 
 /** True for an ended workflow w if no unfinished job outside of it depends on one of its jobs. */
-const nobodyWaits = `
+const isNotNeeded = `
   not exists (select 1 from job j join edge e on e.parent_id = j.id join live l on l.job_id = e.child_id
     where j.workflow_id = w.id)`;
 
 /** True if the notifications of an end have not been written yet. */
-const untold = (column: string, id: string) =>
+const hasNotice = (column: string, id: string) =>
   `${id} in (select n.${column} from notice n where n.kind = 'ended' and n.${column} is not null)`;
 
 /** A member of a gang has a place until the gang is over. */
 const isPlaced = (id: string) => `exists (select 1 from place p where p.job_id = ${id})`;
 
 export const pruneSql = {
-  oldWorkflows: `select w.id from workflow w where w.ended_at < iif(w.status = 'done', ?1, ?2) and ${nobodyWaits}
+  oldWorkflows: `select w.id from workflow w where w.ended_at < iif(w.status = 'done', ?1, ?2) and ${isNotNeeded}
     order by w.ended_at, w.id limit ?3`,
   workflowJobs: 'select id from job where workflow_id = ?',
   keepOutcomes: `update tick set outcome = r.status from run r
@@ -29,11 +29,11 @@ export const pruneSql = {
   pruneWorkflow: 'delete from workflow where id = ?',
   pruneWorkflowNotifications: 'delete from notification where workflow_id = ?',
   deletableJobs: `select r.job_id from run r where r.job_id in (select value from json_each(?))
-    and r.status is not null and ${standsAlone} and not ${untold('job_id', 'r.job_id')} 
+    and r.status is not null and ${standsAlone} and not ${hasNotice('job_id', 'r.job_id')} 
     and not exists (select 1 from job j where j.id = r.job_id and j.spec -> 'gang' is not null)`,
-  deletableWorkflow: `select 1 from workflow w where w.id = ? and w.ended_at is not null and ${nobodyWaits}
-    and not ${untold('workflow_id', 'w.id')} and not exists (
-      select 1 from job j where j.workflow_id = w.id and (${untold('job_id', 'j.id')} or ${isPlaced('j.id')}))`,
+  deletableWorkflow: `select 1 from workflow w where w.id = ? and w.ended_at is not null and ${isNotNeeded}
+    and not ${hasNotice('workflow_id', 'w.id')} and not exists (
+      select 1 from job j where j.workflow_id = w.id and (${hasNotice('job_id', 'j.id')} or ${isPlaced('j.id')}))`,
   pruneJobs: 'delete from job where id in (select value from json_each(?))',
   pruneKeys: 'delete from unique_key where expires_at <= ?',
   pruneIdempotency: 'delete from idempotency where created_at <= ?',
@@ -51,7 +51,7 @@ export const pruneSql = {
   stillOld: `select i.value from json_each(?1) i join run r on r.job_id = i.value
     where r.status is not null and r.ended_at < iif(r.status = 'done', ?2, ?3) and ${standsAlone}`,
   stillOldWorkflows: `select w.id from json_each(?1) i join workflow w on w.id = i.value
-    where w.ended_at < iif(w.status = 'done', ?2, ?3) and ${nobodyWaits}`,
+    where w.ended_at < iif(w.status = 'done', ?2, ?3) and ${isNotNeeded}`,
   pruneProgress: 'delete from progress where job_id in (select value from json_each(?))',
   pruneCheckpoints: 'delete from checkpoint where job_id in (select value from json_each(?))',
   pruneGroups: 'delete from job_group where job_id in (select value from json_each(?))',

@@ -6,7 +6,7 @@ import { ScheduleDetail } from './schedule.ts';
 import { named, strict } from './schemas.ts';
 import { LedgerEntry } from './tick.ts';
 
-export const MAX_TIMELINE_EACH = 500;
+const MAX_TIMELINE_EACH = 500;
 
 export const TimelineQuery = strict({
   from: instantOrAgo.exactOptional(),

@@ -7,8 +7,7 @@ export const MAX_CHECKPOINT_BYTES = 64 * 1024 * 1024;
 export const CHECKPOINT_PIECE_BYTES = 1024 * 1024;
 
 /** `json`: a value of a handler, as JSON text. `bytes`: whatever a command has written. */
-export const CHECKPOINT_KINDS = ['bytes', 'json'] as const;
-export type CheckpointKind = (typeof CHECKPOINT_KINDS)[number];
+export type CheckpointKind = 'bytes' | 'json';
 
 /** The last complete checkpoint of a job. */
 export interface CheckpointInfo {

@@ -9,7 +9,7 @@ import { workflowKey } from './names.ts';
 import { PARAM_TYPES } from './params.ts';
 import { params } from './workflow.ts';
 
-export const definitionName = z
+const definitionName = z
   .string()
   .regex(SCHEDULE_NAME, 'expected a name of a-z, 0-9, ".", "_" and "-", at most 128 long')
   .refine((name) => name !== '.' && name !== '..', 'expected a name that is not "." or ".."')

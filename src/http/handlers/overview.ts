@@ -21,8 +21,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const MAX_STATS_RANGE_MS = 31 * DAY_MS;
 
-/** The schedules of a timeline. */
-const MAX_LANES = 200;
+/** The number of schedules in a timeline. */
+const MAX_TIMELINES = 200;
 
 const FAILURES_PER_PAGE = 200;
 /** Older failures are ignored: the newest show what is wrong now. */
@@ -56,14 +56,14 @@ export const overviewHandlers = {
       const at = now();
       const from = query.from === undefined ? at - DAY_MS : resolveInstant(query.from, at);
       const until = at + (query.ahead ?? 6 * HOUR_MS);
-      const { items, nextAfter } = await scheduler.schedules({}, { after: null, limit: MAX_LANES }, signal);
-      const lanes = await scheduler.timeline(items, { from, until, each: query.each ?? 100 }, signal);
+      const { items, nextAfter } = await scheduler.schedules({}, { after: null, limit: MAX_TIMELINES }, signal);
+      const timelines = await scheduler.timeline(items, { from, until, each: query.each ?? 100 }, signal);
       const json = {
         from: toInstant(from),
         now: toInstant(at),
         until: toInstant(until),
         complete: nextAfter === null,
-        lanes: lanes.map(({ schedule, ticks, next }) => ({
+        lanes: timelines.map(({ schedule, ticks, next }) => ({
           schedule: scheduleDetailToWire(schedule),
           ticks: ticks.map(ledgerToWire),
           next: next.map(toInstant),

@@ -1,14 +1,24 @@
 /** Writes a whole installation as JSON lines. */
 
-import { closeSync, createWriteStream, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
+import { createWriteStream, existsSync, linkSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { WorkronError } from '../../core/error.ts';
 import type { StoreChoice } from '../../ops/settings/settings.ts';
+import { syncPath } from '../../ops/sync-path.ts';
 import { Sum } from '../promote/sum.ts';
 import { version } from '../version.ts';
-import { type ExportSource, encodeRow, FORMAT, FORMAT_VERSION, type Header } from './format.ts';
+import {
+  type ExportEnd,
+  type ExportSource,
+  encodeRow,
+  FORMAT,
+  FORMAT_VERSION,
+  type Header,
+  type TableEnd,
+  type TableLine,
+} from './format.ts';
 
 const CHUNK_CHARACTERS = 256 * 1024;
 
@@ -41,19 +51,10 @@ export async function exportToFile(file: string, options: ExportOptions): Promis
       stream.once('error', reject).end(resolve);
     });
     linkSync(partial, file);
-    syncFolder(dirname(file));
+    syncPath(dirname(file));
     return rows;
   } finally {
     rmSync(partial, { force: true });
-  }
-}
-
-function syncFolder(folder: string): void {
-  const descriptor = openSync(folder, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }
 
@@ -82,18 +83,18 @@ async function* linesOf(source: ExportSource, { tell, written }: Written): Async
   };
   yield JSON.stringify(header);
   for (const table of tables) {
-    yield JSON.stringify({ table: table.name, columns: table.columns });
+    yield JSON.stringify({ table: table.name, columns: table.columns } satisfies TableLine);
     const sum = new Sum();
     for await (const row of source.rows(table)) {
       const line = encodeRow(row);
       sum.add(line);
       yield line;
     }
-    yield JSON.stringify({ end: table.name, ...sum.result });
+    yield JSON.stringify({ end: table.name, ...sum.result } satisfies TableEnd);
     if (sum.result.rows > 0) tell(`${table.name}: ${sum.result.rows} rows`);
     written.rows += sum.result.rows;
   }
-  yield JSON.stringify({ end: null, tables: tables.length, rows: written.rows });
+  yield JSON.stringify({ end: null, tables: tables.length, rows: written.rows } satisfies ExportEnd);
 }
 
 async function* inChunks(lines: AsyncIterable<string>): AsyncGenerator<string> {

@@ -3,12 +3,13 @@
  * migrated. For PostgreSQL that file is a temporary one, and is promoted.
  */
 
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
+import { existsSync, linkSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { WorkronError } from '../../core/error.ts';
 import type { StoreChoice } from '../../ops/settings/settings.ts';
+import { syncPath } from '../../ops/sync-path.ts';
 import { Database } from '../../store/sqlite/base/database.ts';
 import { homeOf } from '../../store/sqlite/base/home.ts';
 import { lockFile } from '../../store/sqlite/base/lock-file.ts';
@@ -54,14 +55,14 @@ async function restoreFile(path: string, { input, tell }: FileOptions): Promise<
   try {
     createPrivate(partial);
     const rows = await fill(partial, { input, tell });
-    sync(partial);
+    syncPath(partial);
     linkSync(partial, file);
     return rows;
   } catch (error) {
     throw toStoreError(error, file);
   } finally {
     rmSync(partial, { force: true });
-    sync(dirname(file));
+    syncPath(dirname(file));
   }
 }
 
@@ -72,13 +73,4 @@ async function fill(file: string, { input, tell }: FileOptions): Promise<number>
   const { rows, schemaVersion } = await load(database, input, tell);
   migrate(database, schemaVersion);
   return rows;
-}
-
-function sync(path: string): void {
-  const descriptor = openSync(path, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }

@@ -26,8 +26,8 @@ export function sourceOf(database: Database, schemaVersion: number): ExportSourc
   };
 }
 
-/** A number that stores have at random. */
-function installationOf(database: Database): number {
+/** A random number by which two installations are told apart. */
+export function installationOf(database: Database): number {
   return database.get<{ lock_space: number }>('select lock_space from meta')?.lock_space ?? 0;
 }
 

@@ -13,6 +13,7 @@ import { homeOf } from '../../store/sqlite/base/home.ts';
 import { lockFile } from '../../store/sqlite/base/lock-file.ts';
 import { installedVersion } from '../../store/sqlite/base/migrate.ts';
 import { MIGRATIONS } from '../../store/sqlite/base/migrations.ts';
+import { installationOf } from '../export/sqlite-source.ts';
 import { withClient } from './client.ts';
 import { textOf } from './convert.ts';
 import { copyIn, copyValue } from './copy-in.ts';
@@ -110,7 +111,7 @@ async function promotionOf({ client, schema, database }: Session): Promise<Promo
   if (!(await hasTable(client, schema, 'promotion'))) return undefined;
   const { rows } = await client.query<Promotion>(`select source, difference_ms from "${schema}".promotion limit 1`);
   const [begun] = rows;
-  if (begun === undefined || begun.source === sourceOf(database)) return begun;
+  if (begun === undefined || begun.source === installationOf(database)) return begun;
   throw new WorkronError('bad_request', `Schema ${schema} holds a part of another file; --undo drops it`);
 }
 
@@ -133,15 +134,10 @@ function notEmpty(schema: string): WorkronError {
   return new WorkronError('bad_request', `Schema ${schema} is not empty; name another one by --db-schema`);
 }
 
-/** A number that SQLite files have at random. */
-function sourceOf(database: Database): number {
-  return database.get<{ lock_space: number }>('select lock_space from meta')?.lock_space ?? 0;
-}
-
 async function begin(session: Session): Promise<Promotion> {
   const { client, schema, database } = session;
   if (await existing(session)) throw notEmpty(schema);
-  const promotion = { source: sourceOf(database), difference_ms: await clockDifference(session) };
+  const promotion = { source: installationOf(database), difference_ms: await clockDifference(session) };
   await client.query('begin');
   await client.query(
     `create table "${schema}".promotion (name text primary key, source integer, difference_ms bigint)`,

@@ -34,7 +34,7 @@ export function profileName(text: string): string {
 }
 
 /** Where the profiles are kept; `null` if the user has no folder for settings. */
-export function profilesFile(env: Environment): string | null {
+function profilesFile(env: Environment): string | null {
   const folder = env['XDG_CONFIG_HOME'] || (env['HOME'] ? join(env['HOME'], '.config') : null);
   return folder === null ? null : join(folder, 'workron', 'profiles.json');
 }

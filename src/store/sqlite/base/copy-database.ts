@@ -1,8 +1,9 @@
 /** Copies a snapshot of a database while writes go on; any process that can read the file can do it. */
 
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
+import { existsSync, linkSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { WorkronError } from '../../../core/error.ts';
+import { syncPath } from '../../../ops/sync-path.ts';
 import { Database } from './database.ts';
 import { homeOf } from './home.ts';
 import { createPrivate } from './private-files.ts';
@@ -18,21 +19,12 @@ export function copyDatabase(from: string, to: string): void {
     // SQLite copies into an empty file, too, and keeps its permissions.
     createPrivate(partial);
     database.run('vacuum into ?', partial);
-    sync(partial);
+    syncPath(partial);
     linkSync(partial, to);
   } catch (error) {
     throw toStoreError(error, to);
   } finally {
     rmSync(partial, { force: true });
   }
-  sync(dirname(to));
-}
-
-function sync(path: string): void {
-  const descriptor = openSync(path, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
+  syncPath(dirname(to));
 }

@@ -17,7 +17,8 @@ import { outlook } from '../jobs/outlook.ts';
 import { readLog } from '../jobs/output.ts';
 import { count, list } from '../reads/list.ts';
 import { attempts, countAhead, graphWork } from '../reads/reading.ts';
-import { recentTicks, runStates, schedules, ticks } from '../schedules/list.ts';
+import { schedules, ticks } from '../schedules/list.ts';
+import { recentTicks, runStates } from '../schedules/recent-ticks.ts';
 import type { Methods } from './protocol.ts';
 
 export const readerMethods = {

@@ -1,12 +1,11 @@
 /** Schedules and their ledger, as the reader lists them: without the writer's modules that change and judge them. */
 
 import type { Schedule } from '../../../core/schedule/schedule.ts';
-import type { RunState, Tick } from '../../../core/schedule/tick.ts';
-import { decodeRunState, decodeTick, type RunStateColumns, type TickColumns } from '../../schedule-columns.ts';
+import type { Tick } from '../../../core/schedule/tick.ts';
+import { decodeTick, type TickColumns } from '../../schedule-columns.ts';
 import type { ScheduleFilter, TickFilter } from '../../schedule-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Param } from '../base/database.ts';
-import { sql } from '../base/sql.ts';
 import { schedulesFrom, ticksFrom } from '../sql/schedules.ts';
 import { type ScheduleRow, scheduleNamed, toSchedule } from './rows.ts';
 
@@ -48,17 +47,4 @@ export function ticks(
   if (before !== null) must('id < ?', before);
   const statement = `select ${ticksFrom} where ${conditions.join(' and ')} order by id desc limit ?`;
   return context.database.all<TickColumns>(statement, ...params, limit).map(decodeTick);
-}
-
-export function recentTicks(
-  { database }: Context,
-  { schedules: names, from, each }: { schedules: readonly string[]; from: number; each: number },
-): (Tick & { schedule: string })[] {
-  return database
-    .all<TickColumns & { schedule: string }>(sql.recentTicks, JSON.stringify(names), from, each)
-    .map((row) => ({ ...decodeTick(row), schedule: row.schedule }));
-}
-
-export function runStates({ database }: Context, tickIds: readonly number[]): (RunState & { tickId: number })[] {
-  return database.all<RunStateColumns>(sql.runStates, JSON.stringify(tickIds)).map(decodeRunState);
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -35,6 +35,27 @@ test('docs: every file and folder that the documents name exists', () => {
     for (const [, path = ''] of text.matchAll(/`((?:src|test|contract|ui|bench|schema|examples|docs)\/[\w./*-]*)`/g)) {
       const found = path.includes('*') ? globSync(path, { cwd: root }).length > 0 : existsSync(join(root, path));
       if (!found && !GENERATED.includes(path)) missing.push(`${file}: ${path}`);
+    }
+  }
+  assert.deepEqual(missing, []);
+});
+
+test('docs: a file that is named without its folder is in a folder that the same paragraph names', () => {
+  const folders = '{src,test,contract,ui/src,build,bench}';
+  const files = globSync(`${folders}/**/*.{ts,tsx}`, { cwd: root, exclude: ['**/node_modules/**'] });
+  const missing: string[] = [];
+  for (const file of globSync(['*.md', 'docs/{architecture,glossary}.md', 'docs/decisions/*.md'], { cwd: root })) {
+    const text = readFileSync(join(root, file), 'utf8').replace(/^```.*?^```/gms, '');
+    for (const paragraph of text.split(/\n\s*\n|\n(?=\d+\. |- |\| )/)) {
+      const named = [...paragraph.matchAll(/`((?:src|test|contract|ui|build|bench)\/[\w./*-]*)`/g)];
+      const within = named.flatMap(([, path = '']) =>
+        globSync(/\.tsx?$/.test(path) ? dirname(path) : path, { cwd: root }).map((folder) => `${folder}/`),
+      );
+      for (const [, name] of paragraph.matchAll(/`([\w-]+\.tsx?)`/g)) {
+        const found = files.filter((path) => basename(path) === name);
+        const isThere = found.some((path) => within.length === 0 || within.some((folder) => path.startsWith(folder)));
+        if (!isThere) missing.push(`${file}: ${name}`);
+      }
     }
   }
   assert.deepEqual(missing, []);

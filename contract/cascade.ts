@@ -29,18 +29,18 @@ export function exerciseCascade(open: OpenStore): void {
     await hands.failed(chain[0] as Job);
     assert.deepEqual(await statuses(store, chain.slice(1)), ['skipped', ...Array<string>(6).fill('blocked')]);
 
-    let carried = 0;
+    let propagated = 0;
     for (let round = 0; round < 20; round += 1) {
       const count = await store.cascade(1, forever);
       assert.ok(count <= 1);
-      carried += count;
+      propagated += count;
     }
-    assert.equal(carried, 6, 'the last one has no children to tell');
+    assert.equal(propagated, 6, 'the last one has no children');
     assert.deepEqual(await fates(store, chain.slice(1)), Array<string>(7).fill(SKIPPED));
     assert.equal(await store.cascade(10, forever), 0);
   });
 
-  test('graph work: is there while something waits to be carried or filled, and not when it is done', async ({
+  test('graph work: is reported while ends wait to be propagated or groups to be filled, and not afterwards', async ({
     store,
   }) => {
     const nothing = { adopt: false, cascade: false, expand: false };
@@ -56,7 +56,7 @@ export function exerciseCascade(open: OpenStore): void {
     assert.deepEqual(await store.graphWork(forever), nothing);
   });
 
-  test('cascade: nothing to carry is 0', async ({ store }) => {
+  test('cascade: returns 0 if there is nothing to propagate', async ({ store }) => {
     const hands = await Hands.of(store);
     assert.equal(await store.cascade(10, forever), 0);
     const [parent] = (await submitChain(store, 2)) as [Job];

@@ -85,7 +85,7 @@ export function exerciseGangs(open: OpenStore): void {
     assert.deepEqual(await store.places(forever), []);
   });
 
-  test('gangs: a gang that does not fit takes no place at all, and is in nobody’s way if it never can', async ({
+  test('gangs: a gang that does not fit takes no place at all, and blocks no other job if it never can', async ({
     store,
   }) => {
     const { id } = await aSite(store);

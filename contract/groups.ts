@@ -285,7 +285,7 @@ export function exerciseGroups(open: OpenStore): void {
     assert.equal((await readWorkflow(store, workflow)).status, 'failed');
   });
 
-  test('for_each: a group is nobody’s to lose, and takes no place from its items', async ({ store, advance }) => {
+  test('for_each: a group is not lost with a worker, and takes no place from its items', async ({ store, advance }) => {
     await store.setQueue('default', { maxRunning: 1 }, forever);
     const { step } = await submitWorkflow(store, fanOut(['a', 'b']));
     await settleDown(store);

@@ -181,14 +181,14 @@ export function exerciseReservations(open: OpenStore): void {
     assert.equal(await reservedAt(store, other.id), undefined);
   });
 
-  test('reserve: a job that no worker is large enough for is in nobody’s way', async ({ store }) => {
+  test('reserve: a job that no worker is large enough for blocks no other job', async ({ store }) => {
     const { id } = await gpuWorker(store);
     const [, small] = await submit(store, [gpu(3, { priority: 9 }), gpu(1), gpu(1)]);
     assert.equal(taken(await claimFree(store, id))[0], small?.id);
     assert.equal(await reservedAt(store, id), undefined);
   });
 
-  test('reserve: a job in a paused or full queue is in nobody’s way', async ({ store }) => {
+  test('reserve: a job in a paused or full queue blocks no other job', async ({ store }) => {
     const { id } = await gpuWorker(store);
     await submit(store, [gpu(1)]);
     await claimFree(store, id);

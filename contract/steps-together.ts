@@ -36,7 +36,7 @@ async function endTogether(
 export function exerciseStepsTogether(open: OpenStore): void {
   const test = withStore(open);
 
-  test('steps together: many that end in one call free all whom they held, and are counted', async (given) => {
+  test('steps together: many that end in one call free all children that waited for them, and are counted', async (given) => {
     const { store } = given;
     const hands = await Hands.of(store);
     const { workflow, step } = await submitWorkflow(store, wide());

@@ -232,7 +232,7 @@ export function exerciseWorkflows(open: OpenStore): void {
     }
   });
 
-  test('workflow: steps tell their condition', async ({ store }) => {
+  test('workflow: steps show their condition', async ({ store }) => {
     const { workflow } = await submitWorkflow(
       store,
       aWorkflow([

@@ -45,8 +45,8 @@ export async function submitChain(store: Store, length: number, condition: Condi
 /** Runs the cascade and fills groups until there is nothing left to do. */
 export async function settleDown(store: Store): Promise<void> {
   for (;;) {
-    const carried = await store.cascade(100, forever);
-    if ((await store.expand(100, forever)) + carried === 0) return;
+    const propagated = await store.cascade(100, forever);
+    if ((await store.expand(100, forever)) + propagated === 0) return;
   }
 }
 

@@ -8,7 +8,7 @@ import { zoneOf } from '../core/schedule/zone.ts';
 import { type DeclaredSchedule, declaredSchedules, scheduleOwner } from './schedule-apply.ts';
 import { strict } from './schemas.ts';
 import { findingsOf } from './workflow/issues.ts';
-import { type Finding, type SourceProblem, WorkflowSource } from './workflow/source.ts';
+import { type SourceFinding, type SourceProblem, WorkflowSource } from './workflow/source.ts';
 
 const ScheduleFile = strict({
   $schema: z.string().meta({ description: 'For editors.' }).exactOptional(),
@@ -41,7 +41,7 @@ export function readScheduleFile(text: string, now: number): ReadSchedules {
   return { file: findings.length > 0 ? null : (source.value as ReadSchedules['file']), problems, locate };
 }
 
-function findingsIn(value: unknown, now: number): Finding[] {
+function findingsIn(value: unknown, now: number): SourceFinding[] {
   if (value === null || value === undefined) {
     return [{ severity: 'error', message: 'the file is empty: expected schedules', path: [], at: 'value' }];
   }
@@ -52,9 +52,9 @@ function findingsIn(value: unknown, now: number): Finding[] {
   return [...silent, ...usedTwice(schedules)];
 }
 
-function usedTwice(schedules: readonly DeclaredSchedule[]): Finding[] {
+function usedTwice(schedules: readonly DeclaredSchedule[]): SourceFinding[] {
   const seen = new Set<string>();
-  return schedules.flatMap(({ name }, place): Finding[] => {
+  return schedules.flatMap(({ name }, place): SourceFinding[] => {
     if (!seen.has(name)) {
       seen.add(name);
       return [];
@@ -65,14 +65,14 @@ function usedTwice(schedules: readonly DeclaredSchedule[]): Finding[] {
 }
 
 /** Finds expressions and zones that are invalid, and expressions that never fire. */
-function silentIn({ cron, timezone = 'UTC' }: DeclaredSchedule, place: number, now: number): Finding[] {
-  const finding = (field: string, message: string): Finding => ({
+function silentIn({ cron, timezone = 'UTC' }: DeclaredSchedule, place: number, now: number): SourceFinding[] {
+  const finding = (field: string, message: string): SourceFinding => ({
     severity: 'error',
     message: message.startsWith(field) ? message : `${field}: ${message}`,
     path: ['schedules', place, field],
     at: 'value',
   });
-  const refusal = (field: string, check: () => unknown): Finding[] => {
+  const refusal = (field: string, check: () => unknown): SourceFinding[] => {
     try {
       check();
       return [];

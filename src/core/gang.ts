@@ -132,8 +132,8 @@ interface Site {
 }
 
 /**
- * Gives places to gangs, the most urgent first. A gang that fits into what is free is placed there. The first that would fit if the workers were
- * idle is placed too, if `mayHold` and no gang waits for its places yet: what becomes free there is held for it.
+ * Gives places to gangs, the most urgent first. A gang that fits into what is free is placed there. The first that would fit if
+ * the workers were idle is placed too, if `mayHold` and no gang waits for its places yet: what becomes free there is held for it.
  */
 export function placeGangs(
   gangs: readonly WaitingGang[],

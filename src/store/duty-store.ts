@@ -19,7 +19,10 @@ export interface DutyStore {
     signal: AbortSignal,
   ): Promise<LostJob[]>;
 
-  /** Returns workers attached to the database whose session lock is free, a hint that their process died. Empty on stores without such locks. */
+  /**
+   * Returns workers attached to the database whose session lock is free, a hint that their process died. Empty on stores
+   * without such locks.
+   */
   findUnlocked(signal: AbortSignal): Promise<Unlocked>;
 
   /** Returns which of `adopt`, `cascade` and `expand` have something to do. Called all the time, so it is cheap. */
@@ -50,7 +53,10 @@ export interface DutyStore {
    */
   retireWorkers(request: { forgetAfterMs: number; watched?: Watched }, signal: AbortSignal): Promise<number[]>;
 
-  /** Deletes up to `limit` ended jobs beyond their retention with all their rows, and returns their number. Also deletes expired keys and old statistics. */
+  /**
+   * Deletes up to `limit` ended jobs beyond their retention with all their rows, and returns their number. Also deletes
+   * expired keys and old statistics.
+   */
   prune(retention: Retention, limit: number, signal: AbortSignal): Promise<number>;
 }
 

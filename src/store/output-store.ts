@@ -11,7 +11,8 @@ export interface StoredCheckpoint extends CheckpointInfo {
 export interface OutputStore {
   /**
    * Stores output of attempts that this worker still holds; the same offset is stored once. Of each attempt the first and
-   * last `LOG_HALF_BYTES` are kept, to the nearest chunk, each with the time at which it came. Returns, in order, whether the attempt was still held.
+   * last `LOG_HALF_BYTES` are kept, to the nearest chunk, each with the time at which it arrived. Returns, in order, whether
+   * the attempt was still held.
    */
   appendLogs(chunks: readonly LogChunk[], signal: AbortSignal): Promise<boolean[]>;
 

@@ -1,4 +1,4 @@
-/** What a person does to a whole workflow, on the memory store with the duty that carries ends on. */
+/** What a person does to a whole workflow, on the memory store with the duty that propagates ends. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

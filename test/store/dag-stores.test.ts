@@ -192,7 +192,7 @@ for (const [name, open] of STORES) {
       await fc.assert(property, runs);
     });
 
-    void test('whatever ends at the same time, and however late it is carried, all end as the rules say', async () => {
+    void test('whatever ends at the same time, and however late it is propagated, all end as the rules say', async () => {
       const property = fc.asyncProperty(plans, numbers, fc.boolean(), async (drawn, picks, steps) => {
         await using opened = await open();
         const plan = steps ? asSteps(drawn) : asJobs(drawn);

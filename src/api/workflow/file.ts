@@ -10,7 +10,7 @@ import { findingsOf } from './issues.ts';
 import { lintWorkflow } from './lint.ts';
 import { workflowKey } from './names.ts';
 import { ParamDeclaration, paramFrom } from './params.ts';
-import { type Finding, type SourcePath, type SourceProblem, WorkflowSource } from './source.ts';
+import { type SourceFinding, type SourcePath, type SourceProblem, WorkflowSource } from './source.ts';
 import { ListedStep, MappedStep, stepDefaultsShape } from './step.ts';
 
 const WorkflowFile = strict({
@@ -55,7 +55,7 @@ export function readWorkflowFile(text: string): ReadWorkflow {
   return { definition: broken ? null : definition, problems };
 }
 
-function define(value: unknown): { definition: WorkflowDefinition | null; findings: Finding[] } {
+function define(value: unknown): { definition: WorkflowDefinition | null; findings: SourceFinding[] } {
   if (value === null || value === undefined) return { definition: null, findings: [emptyFile] };
   const result = WorkflowFile.safeParse(value);
   if (!result.success) return { definition: null, findings: findingsOf(result.error.issues, value) };
@@ -74,7 +74,7 @@ function define(value: unknown): { definition: WorkflowDefinition | null; findin
   return { definition, findings: lintWorkflow(definition, pathOf) };
 }
 
-const emptyFile: Finding = {
+const emptyFile: SourceFinding = {
   severity: 'error',
   message: 'the file is empty: expected name and steps',
   path: [],

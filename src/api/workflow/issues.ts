@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import { nearestWord } from '../../core/suggest.ts';
 import { fittingBranch } from '../decode.ts';
-import type { Finding, SourcePath } from './source.ts';
+import type { SourceFinding, SourcePath } from './source.ts';
 
 /** Keys that people know from CI files, and their names here. */
 const KNOWN_ELSEWHERE: Readonly<Record<string, string>> = {
@@ -50,7 +50,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /** Returns one finding per mistake in `value`, which the schema refused. */
-export function findingsOf(issues: readonly z.core.$ZodIssue[], value: unknown, at: SourcePath = []): Finding[] {
+export function findingsOf(issues: readonly z.core.$ZodIssue[], value: unknown, at: SourcePath = []): SourceFinding[] {
   const misspelt = new Set(issues.flatMap(({ code, path }) => (code === 'unrecognized_keys' ? [path.join('/')] : [])));
   return (
     issues
@@ -60,7 +60,7 @@ export function findingsOf(issues: readonly z.core.$ZodIssue[], value: unknown, 
   );
 }
 
-function findings(issue: z.core.$ZodIssue, value: unknown, path: SourcePath): Finding[] {
+function findings(issue: z.core.$ZodIssue, value: unknown, path: SourcePath): SourceFinding[] {
   const found = valueAt(value, issue.path as SourcePath);
   switch (issue.code) {
     case 'unrecognized_keys':
@@ -96,7 +96,7 @@ function isUnquoted(found: unknown): found is number | boolean {
   return typeof found === 'number' || typeof found === 'boolean';
 }
 
-function unquoted(found: number | boolean, path: SourcePath): Finding {
+function unquoted(found: number | boolean, path: SourcePath): SourceFinding {
   return error(labelled(path, `expected text: write "${String(found)}" in quotes`), path, 'value');
 }
 
@@ -104,14 +104,14 @@ function wantsText([issue]: readonly z.core.$ZodIssue[]): boolean {
   return issue?.code === 'invalid_type' && issue.expected === 'string' && issue.path.length === 0;
 }
 
-function mismatch(expected: string, found: unknown, path: SourcePath, suggestion = ''): Finding {
+function mismatch(expected: string, found: unknown, path: SourcePath, suggestion = ''): SourceFinding {
   const key = path.at(-1);
   if (found === undefined && typeof key === 'string')
     return error(`missing key "${key}": ${expected}`, path.slice(0, -1), 'value');
   return error(labelled(path, `${expected}, got ${shown(found)}${suggestion}`), path, 'value');
 }
 
-function error(message: string, path: SourcePath, at: Finding['at']): Finding {
+function error(message: string, path: SourcePath, at: SourceFinding['at']): SourceFinding {
   return { severity: 'error', message, path, at };
 }
 

@@ -4,14 +4,14 @@ import { nearestWord } from '../../core/suggest.ts';
 import type { StepDefinition, WorkflowDefinition } from './definition.ts';
 import type { StepPaths } from './lint.ts';
 import { ITEM_VARIABLES, paramVariable, parentPrefix, plainVariable } from './names.ts';
-import type { Finding } from './source.ts';
+import type { SourceFinding } from './source.ts';
 
 const VARIABLE = /\bWORKRON_(?:PARENT_\w+|INDEX\b|(?:FILE_)?(?:PARAM_\w+|ITEM\b))/g;
 
-export function lintCommands(definition: WorkflowDefinition, pathOf: StepPaths): Finding[] {
+export function lintCommands(definition: WorkflowDefinition, pathOf: StepPaths): SourceFinding[] {
   const known = definition.params.filter(({ type }) => type !== 'list').map(({ name }) => paramVariable(name));
   const read = new Set<string>();
-  const findings = definition.steps.flatMap((step, place): Finding[] => {
+  const findings = definition.steps.flatMap((step, place): SourceFinding[] => {
     const variables = new Set(step.job.command?.match(VARIABLE)?.map(plainVariable));
     for (const variable of variables) read.add(variable);
     const messages = [...variables].flatMap(
@@ -48,18 +48,18 @@ function problemOf(variable: string, { step, known, steps }: Place): string | un
 }
 
 /** A handler gets all parameters, and may use each of them. */
-function unusedParams({ params, steps }: WorkflowDefinition, read: ReadonlySet<string>): Finding[] {
+function unusedParams({ params, steps }: WorkflowDefinition, read: ReadonlySet<string>): SourceFinding[] {
   if (steps.some(({ job }) => job.handler !== undefined)) return [];
   const lists = new Set(
     steps.map(({ forEach }) => (forEach === null || Array.isArray(forEach) ? undefined : forEach.param)),
   );
-  return params.flatMap(({ name, type }): Finding[] => {
+  return params.flatMap(({ name, type }): SourceFinding[] => {
     if (lists.has(name) || read.has(paramVariable(name))) return [];
     const where = type === 'list' ? 'no for_each names it' : `no command names ${paramVariable(name)}`;
     return [warning(`parameter "${name}" is not used: ${where}`, ['params', name], 'key')];
   });
 }
 
-function warning(message: string, path: Finding['path'], at: Finding['at']): Finding {
+function warning(message: string, path: SourceFinding['path'], at: SourceFinding['at']): SourceFinding {
   return { severity: 'warning', message, path, at };
 }

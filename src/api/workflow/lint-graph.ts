@@ -4,12 +4,12 @@ import { cycleText, type GraphProblem, orderGraph } from '../../core/dag/order.t
 import { nearestWord } from '../../core/suggest.ts';
 import type { StepDefinition, WorkflowDefinition } from './definition.ts';
 import type { StepPaths } from './lint.ts';
-import type { Finding } from './source.ts';
+import type { SourceFinding } from './source.ts';
 
 /** The number of unknown dependencies for which a suggestion is made. */
 const MAX_SUGGESTIONS = 20;
 
-export function lintGraph({ steps }: WorkflowDefinition, pathOf: StepPaths): Finding[] {
+export function lintGraph({ steps }: WorkflowDefinition, pathOf: StepPaths): SourceFinding[] {
   const { order, problems } = orderGraph(steps);
   if (problems.length > 0) {
     const keys = steps.map(({ key }) => key);
@@ -27,9 +27,9 @@ interface Naming {
   keys: readonly string[];
 }
 
-function describe(problem: GraphProblem, { steps, pathOf, keys }: Naming): Finding {
+function describe(problem: GraphProblem, { steps, pathOf, keys }: Naming): SourceFinding {
   const step = (place: number): StepDefinition => steps[place] as StepDefinition;
-  const error = (message: string, path: Finding['path']): Finding => ({
+  const error = (message: string, path: SourceFinding['path']): SourceFinding => ({
     severity: 'error',
     message,
     path,
@@ -63,9 +63,9 @@ function describeEdge(kind: 'unknown' | 'self' | 'repeated', name: string, keys:
 }
 
 /** Warns of conditions that do not mean what they seem to. */
-function lintConditions(steps: readonly StepDefinition[], pathOf: StepPaths): Finding[] {
+function lintConditions(steps: readonly StepDefinition[], pathOf: StepPaths): SourceFinding[] {
   const byKey = new Map(steps.map((step) => [step.key, step]));
-  return steps.flatMap((step, place): Finding[] => {
+  return steps.flatMap((step, place): SourceFinding[] => {
     if (step.if !== 'failure') return [];
     if (step.dependsOn.length === 0) {
       return [
@@ -92,10 +92,10 @@ function unheardFailure(step: StepDefinition, byKey: ReadonlyMap<string, StepDef
 }
 
 /** Finds steps whose conditions can never be met. */
-function lintDeadSteps(steps: readonly StepDefinition[], order: readonly number[], pathOf: StepPaths): Finding[] {
+function lintDeadSteps(steps: readonly StepDefinition[], order: readonly number[], pathOf: StepPaths): SourceFinding[] {
   const byKey = new Map(steps.map((step) => [step.key, step]));
   const dead = new Set<string>();
-  const findings: Finding[] = [];
+  const findings: SourceFinding[] = [];
   for (const place of order) {
     const step = steps[place] as StepDefinition;
     const reason = whyDead(

@@ -6,14 +6,14 @@ import { lintCommands } from './lint-commands.ts';
 import { lintGraph } from './lint-graph.ts';
 import { paramVariable, parentPrefix, RESERVED_PREFIX } from './names.ts';
 import { type Param, paramProblem } from './params.ts';
-import type { Finding, SourcePath } from './source.ts';
+import type { SourceFinding, SourcePath } from './source.ts';
 import { splitOutput } from './step.ts';
 
 /** Returns the place of a step in the file. */
 export type StepPaths = (step: number) => SourcePath;
 
 /** Returns errors and warnings about a file that fits the schema. */
-export function lintWorkflow(definition: WorkflowDefinition, pathOf: StepPaths): Finding[] {
+export function lintWorkflow(definition: WorkflowDefinition, pathOf: StepPaths): SourceFinding[] {
   return [
     ...lintParams(definition),
     ...lintNames(definition, pathOf),
@@ -24,12 +24,12 @@ export function lintWorkflow(definition: WorkflowDefinition, pathOf: StepPaths):
 }
 
 /** Finds declarations of parameters that contradict themselves. */
-function lintParams({ params }: WorkflowDefinition): Finding[] {
+function lintParams({ params }: WorkflowDefinition): SourceFinding[] {
   return params.flatMap(lintParam);
 }
 
-function lintParam(param: Param): Finding[] {
-  const findings: Finding[] = [];
+function lintParam(param: Param): SourceFinding[] {
+  const findings: SourceFinding[] = [];
   const wrong = (message: string, ...path: (string | number)[]): void => {
     findings.push({ severity: 'error', message, path: ['params', param.name, ...path], at: 'value' });
   };
@@ -46,9 +46,9 @@ function lintParam(param: Param): Finding[] {
 }
 
 /** Finds names that would share one environment variable. */
-function lintNames({ params, steps }: WorkflowDefinition, pathOf: StepPaths): Finding[] {
-  const findings: Finding[] = [];
-  const clash = (message: string, path: Finding['path'], at: Finding['at']): void => {
+function lintNames({ params, steps }: WorkflowDefinition, pathOf: StepPaths): SourceFinding[] {
+  const findings: SourceFinding[] = [];
+  const clash = (message: string, path: SourceFinding['path'], at: SourceFinding['at']): void => {
     findings.push({ severity: 'error', message, path, at });
   };
   const paramNames = new Map<string, string>();
@@ -87,9 +87,9 @@ function firstOf(names: Map<string, string>, variable: string, name: string): st
 }
 
 /** Finds for_each lists that do not exist. */
-function lintForEach(definition: WorkflowDefinition, pathOf: StepPaths): Finding[] {
+function lintForEach(definition: WorkflowDefinition, pathOf: StepPaths): SourceFinding[] {
   const stepKeys = new Set(definition.steps.map(({ key }) => key));
-  return definition.steps.flatMap((step, place): Finding[] => {
+  return definition.steps.flatMap((step, place): SourceFinding[] => {
     const { forEach } = step;
     const path = [...pathOf(place), 'for_each'];
     if (forEach === null) return [];

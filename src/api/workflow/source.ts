@@ -6,7 +6,7 @@ import { findUnclean } from '../../core/text.ts';
 export type SourcePath = readonly (string | number)[];
 
 /** A finding about one place in the value. */
-export interface Finding {
+export interface SourceFinding {
   severity: 'error' | 'warning';
   message: string;
   path: SourcePath;
@@ -61,7 +61,7 @@ export class WorkflowSource {
   }
 
   /** Finds the place of a finding in the text; if there is none, the nearest place around it. */
-  locate(finding: Finding): SourceProblem {
+  locate(finding: SourceFinding): SourceProblem {
     return this.#problem(finding.severity, finding.message, this.#rangeOf(finding));
   }
 
@@ -102,7 +102,7 @@ export class WorkflowSource {
     return [this.locate({ severity: 'error', message: unclean.detail, path, at: 'value' })];
   }
 
-  #rangeOf({ path, at }: Finding): Range {
+  #rangeOf({ path, at }: SourceFinding): Range {
     let node: unknown = this.#document?.contents;
     let range = rangeOfNode(node);
     for (const [depth, step] of path.entries()) {

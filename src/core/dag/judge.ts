@@ -19,9 +19,9 @@ export type SkipReason = Extract<Reason, 'upstream_failed' | 'condition'>;
 export type Fate = 'wait' | 'free' | { skip: SkipReason };
 
 /**
- * Returns the fate of a child. With `each` the first edge that cannot hold decides, without waiting for the others; of several at once, a broken
- * `success` goes before a missed `failure`. With `together` nothing is decided before all parents have ended; then
- * `success` needs all of them to have succeeded, `failure` at least one to have failed, `ended` nothing.
+ * Returns the fate of a child. With `each` the first edge that cannot hold decides, without waiting for the others; of several
+ * at once, a broken `success` goes before a missed `failure`. With `together` nothing is decided before all parents have ended;
+ * then `success` needs all of them to have succeeded, `failure` at least one to have failed, `ended` nothing.
  */
 export function judgeEdges(counters: EdgeCounters, mode: JudgeMode): Fate {
   if (mode === 'together' && counters.open > 0) return 'wait';

@@ -245,7 +245,7 @@ export async function perform(world: World, action: Action): Promise<unknown> {
   }
 }
 
-/** Carries what the action left to be carried. */
+/** Runs the graph duties until nothing is left to do. */
 export async function carryOn(world: World): Promise<void> {
   await settleDown(world.store);
   await learnJobs(world);

@@ -307,7 +307,7 @@ test('postgres: wide fan-in and fan-out on eight connections: no two transaction
   assert.deepEqual(two.deadlocks(), []);
 });
 
-test('postgres: a process killed while it carries an end down leaves nothing undone', async () => {
+test('postgres: a process killed while it propagates an end leaves nothing undone', async () => {
   await using given = await openTestPostgres();
   const { store, url, schema } = given;
   const length = effort.graphNodes;

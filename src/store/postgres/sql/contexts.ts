@@ -19,7 +19,10 @@ export function contextsSql(s: string) {
       where w.id = o.id`,
 
     // PostgreSQL only: one statement reads edges and workflows for all jobs of a claim.
-    /** The parents of jobs $1, workflows $2, and the step keys of jobs $3. `offset 0` forces a primary-key lookup per job, here and above. */
+    /**
+     * The parents of jobs $1, workflows $2, and the step keys of jobs $3. `offset 0` forces a primary-key lookup per job, here
+     * and above.
+     */
     contextRows: `select array_agg(e.child_id) as children, array_agg(e.parent_id) as parents,
         (select json_agg(json_build_object('id', w.id, 'params', w.params, 'fresh', w.started_at is null))
           from ${s}.workflow w where w.id = any($2::bigint[])) as about,

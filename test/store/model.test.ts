@@ -10,7 +10,7 @@ import { effort } from '../effort.ts';
 import { openEmptiedPostgres } from '../kit/postgres.ts';
 import { openEmptiedSqlite } from '../kit/sqlite.ts';
 import { type Action, action, wantedJob } from './model/action.ts';
-import { carryOn, history, observe, perform } from './model/perform.ts';
+import { history, observe, perform, runGraphDuties } from './model/perform.ts';
 import { MAX_ACTIONS, World } from './model/world.ts';
 
 const STORES: [string, OpenStore][] = [
@@ -37,7 +37,7 @@ async function traceOf(open: OpenStore, actions: readonly Action[]): Promise<unk
       if (isWorkronError(error)) return error.code;
       throw error;
     });
-    await carryOn(world);
+    await runGraphDuties(world);
     trace.push(world.plain({ action: next, answer, state: await observe(world) }));
   }
   trace.push(world.plain(await history(world)));

@@ -246,7 +246,7 @@ export async function perform(world: World, action: Action): Promise<unknown> {
 }
 
 /** Runs the graph duties until nothing is left to do. */
-export async function carryOn(world: World): Promise<void> {
+export async function runGraphDuties(world: World): Promise<void> {
   await settleDown(world.store);
   await learnJobs(world);
 }

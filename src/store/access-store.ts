@@ -1,4 +1,4 @@
-/** Tokens of the API, and sessions of the dashboard. */
+/** Tokens of the API, sessions of the dashboard, and the audit. */
 
 import type { AuditEntry, AuditFilter, NewAuditEntry } from '../core/audit.ts';
 import type { NewSession, Session, SessionKind } from '../core/session.ts';

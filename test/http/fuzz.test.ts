@@ -201,6 +201,8 @@ class Fuzzer {
     if (path.startsWith('/schedules')) value = agreeOnScheduleCall(call, value);
     // An edit must edit something; the document has no word for that.
     if (method === 'patch' && path === '/jobs/{id}') value['priority'] ??= 1;
+    // Nor for this: an empty filter must be meant.
+    if (path === '/jobs/bulk' && Object.keys(value['filter'] as object).length === 0) value['all'] = true;
     if (path === '/jobs/{id}' && value['run_at'] !== undefined) delete value['delay'];
     if (path === '/jobs/claim') value['wait'] = 0;
     if (path === '/queues/{name}') value['paused'] ??= false;

@@ -43,7 +43,7 @@ async function site(store: Store): Promise<number> {
 }
 
 /** Gives places, and claims until all members run. By rank. */
-async function start(store: Store, workers: readonly number[]): Promise<Lease[]> {
+async function start(store: Store, workers: readonly number[], size = workers.length): Promise<Lease[]> {
   await store.placeGangs(forever);
   const leases: Lease[] = [];
   for (let round = 0; round < 2; round += 1) {
@@ -53,7 +53,7 @@ async function start(store: Store, workers: readonly number[]): Promise<Lease[]>
       leases.push(...jobs.map((job) => ({ job, workerId })));
     }
   }
-  assert.equal(leases.length, workers.length, 'not all members have started');
+  assert.equal(leases.length, size, 'not all members have started');
   return leases.sort((a, b) => (a.job.gang?.rank ?? 0) - (b.job.gang?.rank ?? 0));
 }
 
@@ -302,6 +302,36 @@ export function exerciseGangTerms(open: OpenStore): void {
     const [first] = (await start(store, [one.workerId, two.workerId])) as [Lease];
     assert.equal((await succeed(store, first)).result, 'ok');
     assert.deepEqual(await statuses(store, loose), ['done', 'running']);
+  });
+
+  test('gang terms: with continue, retried members start together without those that are done, with their ranks', async ({
+    store,
+  }) => {
+    const workers = [await site(store), await site(store), await site(store)];
+    const members = ids(await submit(store, aGang('g', { maxAttempts: 1 }, { size: 3, onMemberFailure: 'continue' })));
+    const [one, two, three] = (await start(store, workers)) as [Lease, Lease, Lease];
+    await end(store, one, FAILED);
+    await end(store, three, FAILED);
+    for (const lease of [one, three]) await happen(store, lease.job.id, { type: 'retry' });
+    await judge(store);
+    assert.deepEqual(await statuses(store, members), ['pending', 'running', 'pending'], 'the retry is not lost');
+    assert.equal(await store.placeGangs(forever), 0, 'not before the other has ended');
+    await succeed(store, two);
+    await judge(store);
+    const again = await start(store, workers, 2);
+    assert.deepEqual(
+      again.map(({ job }) => [job.gang?.rank, job.gangContext?.hosts.map((host) => host !== '')]),
+      [0, 2].map((rank) => [rank, [true, false, true]]),
+    );
+    for (const lease of again) assert.equal((await succeed(store, lease)).result, 'ok');
+    await judge(store);
+    assert.deepEqual([await statuses(store, members), await store.places(forever)], [['done', 'done', 'done'], []]);
+  });
+
+  test('gang terms: with continue, a gang that has not begun does not start without a member', async ({ store }) => {
+    await site(store);
+    await submit(store, aGang('g', { maxAttempts: 1 }, { onMemberFailure: 'continue' }).slice(1));
+    assert.equal(await store.placeGangs(forever), 0);
   });
 
   test('gang terms: the items of a step can be a gang; the step ends with it, and its children follow', async ({

@@ -85,6 +85,7 @@ export const TWINS = {
     holdMembers: 'Blocks members that have succeeded until the others have, too.',
     noteSuccesses: 'Writes the successes of members to their places.',
     dropPlaces: 'Deletes the places of gangs that are still in the given terms.',
+    leavePlaces: 'Deletes the places of members.',
     pruneGangs: 'Deletes gangs whose jobs were deleted.',
     gangHosts: 'The addresses of the workers of gangs, by rank.',
   },

@@ -1108,7 +1108,7 @@ export const MUTANTS: Mutant[] = [
     name: 'two gangs hold places that are not free',
     edits: [
       {
-        file: 'src/core/gang.ts',
+        file: 'src/core/place-gangs.ts',
         from: 'let isHolding = given.places.some(({ accepted }) => !accepted);',
         to: 'let isHolding = false;',
       },
@@ -1119,7 +1119,7 @@ export const MUTANTS: Mutant[] = [
     name: 'a member starts before all places of its gang are held',
     edits: [
       {
-        file: 'src/core/gang.ts',
+        file: 'src/core/place-gangs.ts',
         from: 'return places.every(({ accepted }) => accepted) && waiting',
         to: 'return waiting',
       },
@@ -1136,6 +1136,16 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'members of a gang are claimed one by one',
     edits: [{ file: 'src/core/lane.ts', from: '  if (lane.gang) return false;\n', to: '' }],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a retried member keeps its place of the earlier run',
+    edits: [{ file: 'src/store/memory/graph/reopen.ts', from: '  tables.places.delete(entry.id);\n', to: '' }],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'retried members start while others of their gang have places',
+    edits: [{ file: 'src/core/place-gangs.ts', from: ' && !placed.has(gang.id)', to: '' }],
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
@@ -1218,7 +1228,7 @@ export const MUTANTS: Mutant[] = [
     name: 'a worker accepts places beside those that it holds already',
     edits: [
       {
-        file: 'src/core/gang.ts',
+        file: 'src/core/place-gangs.ts',
         from: 'places.toSorted((a, b) => Number(b.accepted) - Number(a.accepted))',
         to: 'places',
       },

@@ -9,9 +9,11 @@ import type { ClaimedJob } from '../../src/core/job.ts';
 import { NEVER as signal } from '../../src/core/never.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
+import { Wake } from '../../src/ops/wake.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
 import { placer } from '../../src/scheduler/duties/placer.ts';
 import { reaper } from '../../src/scheduler/duties/reaper.ts';
+import { bulkRunner } from '../../src/scheduler/jobs/bulk.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
 
 const LEASE_MS = 30_000;
@@ -195,6 +197,46 @@ test('gang: with continue, the others go on', async () => {
   await scheduler.settle([{ ...first, outcome: { ...FAILED, fatal: true } }], signal);
   await round();
   assert.deepEqual(await statuses(), ['failed', 'running']);
+});
+
+test('gang: with continue, a retried member starts when the others have ended, with its rank, and why says so', async () => {
+  const { scheduler, start, statuses, round, claim, why, workers } = await scene({ onMemberFailure: 'continue' });
+  const [first, second] = await start();
+  await scheduler.settle([{ ...first, outcome: { ...FAILED, fatal: true } }], signal);
+  await scheduler.retry(first.jobId, signal);
+  await round();
+  assert.deepEqual(await statuses(), ['pending', 'running']);
+  assert.match(await why(), /its gang: 1 of 2 members are in an earlier run; it starts when they have ended/);
+  await scheduler.settle([{ ...second, outcome: DONE }], signal);
+  assert.match(await why(), /in an earlier run/);
+  for (const workerId of workers) await scheduler.drainWorker(workerId, signal);
+  await round();
+  assert.match(await why(), /places for 1 of the 2 members of its gang: all online workers together have fewer/);
+  for (const workerId of workers) await scheduler.undrainWorker(workerId, signal);
+  await round();
+  const again = (await claim(workers[0] ?? 0)) ?? (await claim(workers[1] ?? 0));
+  assert.deepEqual([again?.id, again?.gang?.rank, again?.gangContext?.hosts.length], [first.jobId, 0, 2]);
+  assert.deepEqual(await statuses(), ['running', 'done']);
+});
+
+test('gang: a retry is refused while another member is still being stopped, one by one and in bulk', async () => {
+  const { scheduler, context, start, statuses, round, ids } = await scene();
+  const [first, second] = await start();
+  await scheduler.settle([{ ...first, outcome: { ...FAILED, fatal: true } }], signal);
+  await assert.rejects(scheduler.retry(first.jobId, signal), /Cannot retry job 1 yet: job 2 of its gang is running/);
+  const bulk = bulkRunner(context, new Wake());
+  await scheduler.bulk({ action: 'retry', filter: { statuses: ['failed'] }, dryRun: false }, signal);
+  await bulk.tick(signal);
+  assert.deepEqual(await statuses(), ['failed', 'running']);
+  await round();
+  await scheduler.settle([{ ...second, outcome: { type: 'cancelled', error: null } }], signal);
+  const { operation } = await scheduler.bulk(
+    { action: 'retry', filter: { ids: [ids[0] ?? 0] }, dryRun: false },
+    signal,
+  );
+  await bulk.tick(signal);
+  assert.deepEqual(await statuses(), ['pending', 'pending'], 'all members are retried');
+  assert.equal((await scheduler.operation(operation?.id ?? 0, signal)).changed, 1);
 });
 
 test('gang: with fail, the gang ends if the worker of a member shuts down', async () => {

@@ -21,9 +21,9 @@ import { pathOf } from '../../api/route.ts';
 import { routes } from '../../api/routes.ts';
 import { nothing } from '../../api/schemas.ts';
 import { WorkronError } from '../../core/error.ts';
-import { fitsIdle } from '../../core/gang.ts';
 import type { NewJob } from '../../core/job.ts';
 import { laneOf } from '../../core/lane.ts';
+import { fitsIdle } from '../../core/place-gangs.ts';
 import type { Inserted } from '../../store/job-store.ts';
 import { submitterOf } from '../authenticate.ts';
 import { admitJobs, authorizeJobs } from '../authorize.ts';
@@ -251,8 +251,8 @@ function submissionOf(submission: JobSubmission) {
 async function requireRoom(call: Call, members: readonly NewJob[], path: string): Promise<void> {
   const [first] = members;
   if (first === undefined || first.gang === null) return;
-  const gang = { gang: first.gang, priority: 0, dueAt: 0, lane: laneOf(first), jobIds: [], failures: 0 };
-  if (fitsIdle(gang, await call.scheduler.workers(call.signal))) return;
+  const wanted = { gang: first.gang, lane: laneOf(first), members };
+  if (fitsIdle(wanted, await call.scheduler.workers(call.signal))) return;
   const detail = `all online workers together have no places for a gang of ${first.gang.size}, even when idle`;
   throw invalid([{ pointer: `${path}/gang`, detail }]);
 }

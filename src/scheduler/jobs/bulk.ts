@@ -2,14 +2,14 @@
  * Bulk operations: cancel, retry or delete all jobs that match a filter, in batches, with visible progress and across restarts.
  */
 
-import { WorkronError } from '../../core/error.ts';
+import { isWorkronError, WorkronError } from '../../core/error.ts';
 import { isTerminal, TERMINAL_STATUSES } from '../../core/job.ts';
 import type { JobFilter } from '../../core/job-filter.ts';
 import type { NewOperation, Operation } from '../../core/operation.ts';
 import type { Loop } from '../../ops/loop.ts';
 import type { Wake } from '../../ops/wake.ts';
 import type { SchedulerContext } from '../context.ts';
-import { changeGangs } from './change-gangs.ts';
+import { cancelGangs, type Member, retriedWith } from './change-gangs.ts';
 import { decide } from './decide.ts';
 
 const MAX_COUNTED = 1_000_000;
@@ -74,7 +74,7 @@ async function step(context: SchedulerContext, operation: Operation, signal: Abo
   const { action, filter, cursor } = operation;
   const jobs = await context.store.list(filter, { before: cursor, limit: BATCH }, signal);
   const ids = jobs.map(({ id }) => id);
-  const changed = await changeJobs(context, action, ids, signal);
+  const changed = await changeJobs(context, action, jobs, signal);
   const last = jobs.length < BATCH;
   await context.store.advanceOperation(
     operation.id,
@@ -88,12 +88,32 @@ async function step(context: SchedulerContext, operation: Operation, signal: Abo
 async function changeJobs(
   context: SchedulerContext,
   action: Operation['action'],
-  ids: readonly number[],
+  jobs: readonly Member[],
   signal: AbortSignal,
 ): Promise<number> {
+  const ids = jobs.map(({ id }) => id);
   if (action === 'delete') return ids.length === 0 ? 0 : (await context.store.deleteJobs(ids, signal)).length;
-  const decisions = await decide(context, ids, () => ({ type: action }), signal);
+  const all = action === 'retry' ? await withMembers(context, jobs, signal) : ids;
+  const decisions = await decide(context, all, () => ({ type: action }), signal);
   const changed = decisions.flatMap((decision) => (decision.type === 'changed' ? [decision.job] : []));
-  await changeGangs(context, changed, { action, signal });
-  return changed.length;
+  if (action === 'cancel') await cancelGangs(context, changed, signal);
+  return changed.filter(({ id }) => ids.includes(id)).length;
+}
+
+/** Members of gangs are retried with the others; those of a gang that is being stopped are left out. */
+async function withMembers(context: SchedulerContext, jobs: readonly Member[], signal: AbortSignal): Promise<number[]> {
+  const wanted = new Set(jobs.map(({ id }) => id));
+  const seen = new Set<string>();
+  for (const job of jobs) {
+    if (job.gang === null || !isTerminal(job.status)) continue;
+    wanted.delete(job.id);
+    if (seen.has(job.gang.id)) continue;
+    seen.add(job.gang.id);
+    const members = await retriedWith(context, job, signal).catch((error: unknown) => {
+      if (isWorkronError(error, 'illegal_transition')) return [];
+      throw error;
+    });
+    for (const id of members) wanted.add(id);
+  }
+  return [...wanted];
 }

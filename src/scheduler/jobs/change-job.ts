@@ -5,7 +5,7 @@ import { isTerminal, type Job } from '../../core/job.ts';
 import type { JobEdit } from '../../core/job-edit.ts';
 import type { SchedulerContext } from '../context.ts';
 import { changeAll } from './change-all.ts';
-import { changeGangs } from './change-gangs.ts';
+import { cancelGangs, retriedWith } from './change-gangs.ts';
 import { decide, jobOf } from './decide.ts';
 
 export function jobNotFound(id: number): WorkronError {
@@ -23,7 +23,7 @@ export async function cancel(
 ): Promise<Job> {
   const [decision] = await decide(context, [id], () => ({ type: 'cancel', keepChildren }), signal);
   const job = jobOf(decision, () => jobNotFound(id));
-  await changeGangs(context, [job], { action: 'cancel', signal });
+  await cancelGangs(context, [job], signal);
   if (!isGroup(job)) return job;
   await changeAll(
     context,
@@ -52,8 +52,9 @@ export async function retry(context: SchedulerContext, id: number, signal: Abort
     const [group] = await context.store.read([id], signal);
     if (group !== undefined) return group;
   }
-  const [decision] = await decide(context, [id], () => ({ type: 'retry' }), signal);
-  if (decision?.type === 'changed') await changeGangs(context, [decision.job], { action: 'retry', signal });
+  const [job] = await context.store.read([id], signal);
+  const ids = job === undefined ? [id] : await retriedWith(context, job, signal);
+  const [decision] = await decide(context, ids, () => ({ type: 'retry' }), signal);
   return jobOf(decision, () => jobNotFound(id));
 }
 

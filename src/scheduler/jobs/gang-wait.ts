@@ -1,8 +1,9 @@
 /** Describes in one sentence what a member of a gang waits for. */
 
-import { fitsIdle, type Gang, gangTag, type Place } from '../../core/gang.ts';
+import { type Gang, gangTag, type Place } from '../../core/gang.ts';
 import { isWaiting, type Job } from '../../core/job.ts';
 import { laneOf } from '../../core/lane.ts';
+import { fitsIdle } from '../../core/place-gangs.ts';
 import type { SchedulerContext } from '../context.ts';
 
 /** `null` if the gang of the job does not matter now. */
@@ -21,7 +22,10 @@ export async function gangOf({ store }: SchedulerContext, job: Job, signal: Abor
   const queue = (await store.queues(signal)).find(({ name }) => name === job.queue);
   if (queue?.paused) return `queue ${job.queue} to be resumed: it is paused`;
   if (own?.started) return 'its gang: the other members are being stopped, then all start again';
-  return places.length > 0
+  if (own === undefined && places.length > 0) {
+    return `its gang: ${places.length} of ${gang.size} members are in an earlier run; it starts when they have ended`;
+  }
+  return own !== undefined
     ? await placesLeft(store, gang, places, signal)
     : await roomFor(store, { ...job, gang }, signal);
 }
@@ -52,14 +56,16 @@ async function roomFor(
   const { id, size } = job.gang;
   const waiting = await store.count({ tags: [gangTag(id)], statuses: ['pending'] }, size, signal);
   const later = await store.count({ tags: [gangTag(id)], statuses: ['scheduled'] }, size, signal);
-  if (waiting < size) {
+  const goesAlone = job.gang.onMemberFailure === 'continue' && job.attempt > 0;
+  if (waiting < size && !goesAlone) {
     const rest = later > 0 ? 'the others are due later' : 'cancel it to end the others, or retry them';
     return `its gang: ${waiting} of ${size} members wait; ${rest}`;
   }
-  const { priority, dueAt } = job;
-  const gang = { gang: job.gang, priority, dueAt, lane: laneOf(job), jobIds: [], failures: 0 };
-  if (!fitsIdle(gang, await store.workers(signal))) {
-    return `places for a gang of ${size}: all online workers together have fewer, even when idle`;
+  const wanted = { gang: job.gang, lane: laneOf(job), members: { length: waiting } };
+  const places =
+    waiting < size ? `places for ${waiting} of the ${size} members of its gang` : `places for a gang of ${size}`;
+  if (!fitsIdle(wanted, await store.workers(signal))) {
+    return `${places}: all online workers together have fewer, even when idle`;
   }
-  return `places for a gang of ${size}: the workers are busy, or another gang comes first`;
+  return `${places}: the workers are busy, or another gang comes first`;
 }

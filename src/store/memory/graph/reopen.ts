@@ -8,7 +8,7 @@ import { stepReopened } from './workflow-row.ts';
 
 /**
  * A person's retry of an ended job. It waits for those of its parents that have not ended; how the others ended no
- * longer matters. The caller propagates it to the job's children.
+ * longer matters. A member of a gang has lost its place. The caller propagates it to the job's children.
  */
 export function reopen(tables: Tables, entry: Entry, counters: Counters): void {
   const status = entry.status as TerminalStatus;
@@ -25,6 +25,7 @@ export function reopen(tables: Tables, entry: Entry, counters: Counters): void {
     end: null,
     result: null,
   });
+  tables.places.delete(entry.id);
   stepReopened(tables, entry, status);
   itemReopened(tables, entry, status);
   if (entry.edges.open === 0) free(tables, entry);

@@ -1,5 +1,6 @@
 import { latestEnd, RESERVATION_MS, Room, type StoredReservation, type Surroundings } from '../../../core/capacity.ts';
 import { WorkronError } from '../../../core/error.ts';
+import type { Gang } from '../../../core/gang.ts';
 import type { ClaimedJob, ParentEnd } from '../../../core/job.ts';
 import { type Lane, laneKey, serves } from '../../../core/lane.ts';
 import { fullMeter, MAX_PARKED, metersOf } from '../../../core/meter.ts';
@@ -26,7 +27,7 @@ export function claim(tables: Tables, request: ClaimRequest): ClaimedJob[] {
   const parentEnds = new Map<number, ParentEnd>();
   const held = request.prefetch ? [] : heldPlaces(tables, worker.id);
   for (const entry of startPlaced(tables, request, held)) {
-    const hosts = gangHosts(tables, entry.spec.gang?.id ?? '');
+    const hosts = gangHosts(tables, entry.spec.gang as Gang);
     claimed.push({ ...hand(tables, entry, { request, parentEnds }), gangContext: { hosts } });
   }
   const parkings = request.prefetch ? [] : tables.live.parkings.open(tables.clock.now());

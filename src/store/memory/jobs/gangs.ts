@@ -1,16 +1,13 @@
+import { type DroppedPlaces, type Gang, type GangRow, hostsOf, type Place } from '../../../core/gang.ts';
+import { type Lane, laneFromKey } from '../../../core/lane.ts';
 import {
-  type DroppedPlaces,
   fittingPlaces,
-  type Gang,
-  type GangRow,
   isReady,
   mayHold,
   nextTerm,
-  type Place,
   placeGangs as placeIn,
   waitingGangs,
-} from '../../../core/gang.ts';
-import { type Lane, laneFromKey } from '../../../core/lane.ts';
+} from '../../../core/place-gangs.ts';
 import type { ClaimRequest } from '../../job-store.ts';
 import type { Entry } from '../base/entry.ts';
 import { mayClaim, type Tables } from '../base/tables.ts';
@@ -18,7 +15,7 @@ import { workers } from '../cluster/workers.ts';
 import { Places, validReservations } from './claim.ts';
 
 export function placeGangs(tables: Tables): number {
-  const gangs = waitingGangs(waitingMembers(tables));
+  const gangs = waitingGangs(waitingMembers(tables), places(tables));
   if (gangs.length === 0) return 0;
   const able = workers(tables).filter(({ id }) => mayClaim(tables, tables.workers.get(id)));
   const queues = new Places(tables);
@@ -26,7 +23,7 @@ export function placeGangs(tables: Tables): number {
     .filter(({ lane }) => !lane.gang && queues.left(lane.queue) > 0)
     .map(({ lane, line }) => ({ lane, ...orderOf(line.peek() as Entry) }));
   const placed = placeIn(
-    gangs.filter(({ lane, gang }) => queues.left(lane.queue) >= gang.size),
+    gangs.filter(({ lane, members }) => queues.left(lane.queue) >= members.length),
     {
       workers: able,
       places: waitingPlaces(tables),
@@ -112,14 +109,12 @@ export function startPlaced(tables: Tables, request: ClaimRequest, held: readonl
   });
 }
 
-/** The address of each member's worker, by rank. */
-export function gangHosts(tables: Tables, gangId: string): string[] {
-  return places(tables)
-    .filter((place) => place.gangId === gangId)
-    .map(({ workerId }) => {
-      const profile = tables.workers.get(workerId)?.profile;
-      return profile?.address ?? profile?.host ?? '';
-    });
+export function gangHosts(tables: Tables, gang: Gang): string[] {
+  const hosts = placesOf(tables, gang.id).map(({ rank, workerId }) => {
+    const profile = tables.workers.get(workerId)?.profile;
+    return { rank, host: profile?.address ?? profile?.host ?? '' };
+  });
+  return hostsOf(gang, hosts);
 }
 
 function waitingMembers(tables: Tables) {
@@ -128,8 +123,8 @@ function waitingMembers(tables: Tables) {
     [...line.values()]
       .filter(({ id }) => !tables.places.has(id))
       .map((entry) => {
-        const { failures } = entry.counters;
-        return { id: entry.id, lane, failures, gang: entry.spec.gang as Gang, ...orderOf(entry) };
+        const { id, attempt, counters, spec } = entry;
+        return { id, attempt, lane, failures: counters.failures, gang: spec.gang as Gang, ...orderOf(entry) };
       }),
   );
 }

@@ -60,11 +60,23 @@ export async function applyChanges(
     }
     await update.write();
     await effects.write(context, session);
+    await leavePlaces(context, session, found);
     return { written: found, effects };
   });
   effects.publish(context);
   tell(context, written);
   return written.map((entry) => entry?.job);
+}
+
+/** Members that a person retries have lost their places. */
+async function leavePlaces(
+  { sql, lanes }: Context,
+  session: Session,
+  written: readonly (Written | undefined)[],
+): Promise<void> {
+  if (!lanes.hasGangs) return;
+  const ids = written.flatMap((entry) => (entry?.change.kind === 'reopen' ? [entry.job.id] : []));
+  if (ids.length > 0) await session.query(sql.leavePlaces, [numbers(ids)]);
 }
 
 /** Each round has at most one change per job; nearly always there is only one round. */

@@ -1,19 +1,22 @@
 import {
   type DroppedPlaces,
-  fittingPlaces,
   type Gang,
   type GangRow,
-  isReady,
+  hostsOf,
   type MemberSuccess,
-  mayHold,
-  nextTerm,
   type Place,
-  placeGangs as placeIn,
-  type WaitingGang,
-  waitingGangs,
 } from '../../../core/gang.ts';
 import type { ClaimedJob } from '../../../core/job.ts';
 import { type Lane, laneFromKey } from '../../../core/lane.ts';
+import {
+  fittingPlaces,
+  isReady,
+  mayHold,
+  nextTerm,
+  placeGangs as placeIn,
+  type WaitingGang,
+  waitingGangs,
+} from '../../../core/place-gangs.ts';
 import type { ClaimRequest } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
@@ -32,6 +35,7 @@ interface MemberRow {
   due: number;
   failures: number;
   gang: Gang;
+  attempt: number;
   now: number;
 }
 
@@ -65,10 +69,11 @@ export async function placeGangs(context: Context, signal: AbortSignal): Promise
   const placed = await database.transaction(signal, async (session) => {
     await session.query(sql.lockPlaces);
     const rows = await session.query<MemberRow>(sql.waitingMembers, [ofGangs, MAX_MEMBERS]);
+    if (rows.length === 0) return [];
+    const known = await readPlaces(context, session);
     const gangs = waitingGangs(
-      rows.map(({ id, lane, priority, due, failures, gang }) => {
-        return { id, priority, dueAt: due, failures, gang, lane: lanes.lane(lane) as Lane };
-      }),
+      rows.map(({ lane, due, ...row }) => ({ ...row, dueAt: due, lane: lanes.lane(lane) as Lane })),
+      known,
     );
     if (gangs.length === 0) return [];
     const { places } = await placesLeft(sql, session, all, sql.limitedQueues);
@@ -82,10 +87,10 @@ export async function placeGangs(context: Context, signal: AbortSignal): Promise
       ({ lane, rank, due }) => ({ lane: lanes.lane(lane) as Lane, priority: -rank, dueAt: Number(due) }),
     );
     const found = placeIn(
-      gangs.filter(({ lane, gang }) => left(lane) >= gang.size),
+      gangs.filter(({ lane, members }) => left(lane) >= members.length),
       {
         workers: online,
-        places: (await readPlaces(context, session)).filter((place): place is HeldPlace => place.lane !== null),
+        places: known.filter((place): place is HeldPlace => place.lane !== null),
         reservations: (await readReservations(sql, session)).map((row) => ({ ...row, lane: laneFromKey(row.lane) })),
         now: rows[0]?.now ?? 0,
         mayHold: (gang) => mayHold(gang, heads, online),
@@ -209,10 +214,11 @@ export async function acceptPlaces(context: Context, session: Session, request: 
 export async function tellHosts({ database, sql }: Context, jobs: readonly ClaimedJob[], signal: AbortSignal) {
   const ids = [...new Set(jobs.flatMap(({ gang }) => (gang === null ? [] : [gang.id])))];
   if (ids.length === 0) return;
-  const rows = await database.query<{ gang_id: string; host: string }>(sql.gangHosts, [ids], signal);
+  type Row = { gang_id: string; rank: number; host: string };
+  const rows = await database.query<Row>(sql.gangHosts, [ids], signal);
   const byGang = Map.groupBy(rows, ({ gang_id }) => gang_id);
   for (const job of jobs) {
-    if (job.gang !== null) job.gangContext = { hosts: byGang.get(job.gang.id)?.map(({ host }) => host) ?? [] };
+    if (job.gang !== null) job.gangContext = { hosts: hostsOf(job.gang, byGang.get(job.gang.id) ?? []) };
   }
 }
 

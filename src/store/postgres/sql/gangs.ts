@@ -12,7 +12,7 @@ export function gangsSql(s: string) {
     /** $1 the lanes of gangs. */
     waitingMembers: `with ${now}
       select l.job_id as id, l.lane, -l.rank as priority, ${epochMs('l.due')} as due, coalesce(l.failures, 0) as failures, j.spec -> 'gang' as gang,
-        ${epochMs('t.now')} as now
+        l.attempt, ${epochMs('t.now')} as now
       from t, ${s}.live l join ${s}.job j on j.id = l.job_id
       where ${isPending('l')} and l.lane = any($1::integer[]) and ${isOpenIn(s)('l.lane', 'false')}
         and not exists (select 1 from ${s}.place p where p.job_id = l.job_id)
@@ -44,9 +44,10 @@ export function gangsSql(s: string) {
         unnest($1::text[], $2::integer[], $3::boolean[]) i(gang_id, term, unless_started)
       where p.gang_id = i.gang_id and g.id = i.gang_id and g.term = i.term
         and not (i.unless_started and exists (select 1 from ${s}.place o where o.gang_id = i.gang_id and o.started))`,
+    leavePlaces: `delete from ${s}.place where job_id = any($1::bigint[])`,
     pruneGangs: `delete from ${s}.gang g where not exists (select 1 from ${s}.job j where j.id = g.job_id)
       and not exists (select 1 from ${s}.place p where p.gang_id = g.id)`,
-    gangHosts: `select p.gang_id, coalesce(w.profile ->> 'address', w.profile ->> 'host', '') as host
+    gangHosts: `select p.gang_id, p.rank, coalesce(w.profile ->> 'address', w.profile ->> 'host', '') as host
       from ${s}.place p left join ${s}.worker w on w.id = p.worker_id
       where p.gang_id = any($1::text[]) order by p.gang_id, p.rank`,
 

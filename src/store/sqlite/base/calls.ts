@@ -4,6 +4,7 @@ import { statfs } from 'node:fs/promises';
 import type { Clock } from '../../../core/clock.ts';
 import type { NewWorkflow } from '../../../core/dag/new-workflow.ts';
 import type { Workflow, WorkflowStep } from '../../../core/dag/workflow.ts';
+import { hostsOf } from '../../../core/gang.ts';
 import type { ClaimedJob, Job, NewJob } from '../../../core/job.ts';
 import type { JobEdit } from '../../../core/job-edit.ts';
 import type { JobFilter, ListedJob } from '../../../core/job-filter.ts';
@@ -74,7 +75,9 @@ async function claim({ writer }: Threads, request: ClaimRequest, signal: AbortSi
 
 function decodeClaimed(answer: ClaimAnswer, request: ClaimRequest): ClaimedJob[] {
   const jobs = decodeJobs(answer, request);
-  for (const job of jobs) if (job.gang !== null) job.gangContext = { hosts: answer.gangHosts?.[job.gang.id] ?? [] };
+  for (const job of jobs) {
+    if (job.gang !== null) job.gangContext = { hosts: hostsOf(job.gang, answer.gangHosts?.[job.gang.id] ?? []) };
+  }
   return jobs;
 }
 

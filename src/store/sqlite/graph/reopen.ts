@@ -15,7 +15,7 @@ export interface EndedRow {
 
 /**
  * The final row becomes an attempt like the others, or is deleted if there was none. The job waits for those of its
- * parents that have not ended; how the others ended no longer matters. The caller has checked the fence.
+ * parents that have not ended; how the others ended no longer matters. A member of a gang has lost its place. The caller has checked the fence.
  */
 export function reopen(
   context: Context,
@@ -26,6 +26,7 @@ export function reopen(
   const { jobId, attempt } = fence;
   database.run(ended.attempt === 0 ? sql.dropRun : sql.reopenRun, jobId, ended.attempt);
   database.run(sql.reopenInEdges, jobId);
+  if (context.lanes.hasGangs) database.run(sql.leavePlaces, JSON.stringify([jobId]));
   const { flags, edges } = revive(context, jobId, {
     status: 'blocked',
     dueAt: now,

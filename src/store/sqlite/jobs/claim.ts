@@ -11,7 +11,7 @@ import { sql } from '../base/sql.ts';
 import { type RunContextAnswer, readRunContext } from '../graph/run-context.ts';
 import { CLAIMED, type ClaimedRow } from '../reads/job-row.ts';
 import { Admission } from './admission.ts';
-import { gangHosts, heldPlaces, startPlaced } from './gangs.ts';
+import { gangHosts, type HostsByGang, heldPlaces, startPlaced } from './gangs.ts';
 import { type ClaimOrder, FIRST_PIECE, isAhead, LaneCursor, readPieces } from './lane-cursor.ts';
 import type { LaneHead } from './lane-heads.ts';
 import { Places } from './places.ts';
@@ -24,7 +24,7 @@ export interface ClaimAnswer {
   /** `null` if none of the jobs has a run context. */
   runContext: RunContextAnswer | null;
   /** The hosts of each gang that has members among the jobs; `null` if there is none. */
-  gangHosts: Record<string, string[]> | null;
+  gangHosts: HostsByGang | null;
 }
 
 export interface WorkerState {

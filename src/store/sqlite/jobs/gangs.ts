@@ -1,18 +1,14 @@
+import type { DroppedPlaces, Gang, GangRow, MemberSuccess, Place } from '../../../core/gang.ts';
+import type { Lane } from '../../../core/lane.ts';
 import {
-  type DroppedPlaces,
   fittingPlaces,
-  type Gang,
-  type GangRow,
   isReady,
-  type MemberSuccess,
   mayHold,
   nextTerm,
-  type Place,
   placeGangs as placeIn,
   type WaitingGang,
   waitingGangs,
-} from '../../../core/gang.ts';
-import type { Lane } from '../../../core/lane.ts';
+} from '../../../core/place-gangs.ts';
 import type { ClaimRequest } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
@@ -31,6 +27,7 @@ interface MemberRow {
   due: number;
   failures: number;
   gang: string;
+  attempt: number;
 }
 
 interface PlaceRow {
@@ -60,10 +57,13 @@ export function placeGangs(context: Context): number {
   const { database, lanes, now, effects } = context;
   if (!lanes.hasGangs) return 0;
   const rows = database.all<MemberRow>(sql.waitingMembers, MAX_MEMBERS);
+  if (rows.length === 0) return 0;
+  const places = readPlaces(context);
   const gangs = waitingGangs(
-    rows.map(({ id, lane, priority, due, failures, gang }) => {
-      return { id, priority, dueAt: due, failures, lane: lanes.laneOf(lane), gang: JSON.parse(gang) as Gang };
+    rows.map(({ lane, due, gang, ...row }) => {
+      return { ...row, gang: JSON.parse(gang) as Gang, dueAt: due, lane: lanes.laneOf(lane) };
     }),
+    places,
   );
   if (gangs.length === 0) return 0;
   const queues = new Places(context);
@@ -75,10 +75,10 @@ export function placeGangs(context: Context): number {
     .map(([lane, rank, , due]) => ({ lane: lanes.laneOf(lane), priority: -rank, dueAt: due }))
     .filter(({ lane }) => !lane.gang && queues.left(lane.queue) > 0);
   const placed = placeIn(
-    gangs.filter(({ lane, gang }) => queues.left(lane.queue) >= gang.size),
+    gangs.filter(({ lane, members }) => queues.left(lane.queue) >= members.length),
     {
       workers: able,
-      places: readPlaces(context).filter((place): place is HeldPlace => place.lane !== null),
+      places: places.filter((place): place is HeldPlace => place.lane !== null),
       reservations: reservations(context).map((row) => ({ ...row, lane: lanes.laneOf(row.lane) })),
       now,
       mayHold: (gang) => mayHold(gang, heads, able),
@@ -159,11 +159,12 @@ export function startPlaced(context: Context, request: ClaimRequest, held: reado
   return ids;
 }
 
-/** The address of each member's worker, by rank, for each of these gangs. */
-export function gangHosts({ database }: Context, gangIds: readonly string[]): Record<string, string[]> {
-  const rows = database.all<{ gang_id: string; host: string }>(sql.gangHosts, JSON.stringify(gangIds));
-  const byGang = Map.groupBy(rows, ({ gang_id }) => gang_id);
-  return Object.fromEntries([...byGang].map(([id, members]) => [id, members.map(({ host }) => host)]));
+/** The hosts of each of these gangs. */
+export type HostsByGang = Record<string, { rank: number; host: string }[]>;
+
+export function gangHosts({ database }: Context, gangIds: readonly string[]): HostsByGang {
+  const rows = database.all<{ gang_id: string; rank: number; host: string }>(sql.gangHosts, JSON.stringify(gangIds));
+  return Object.fromEntries(Map.groupBy(rows, ({ gang_id }) => gang_id));
 }
 
 function readPlaces({ database, lanes }: Context): PlaceInLane[] {

@@ -3,7 +3,7 @@
 import type { Twins } from '../../statements.ts';
 
 export const gangsSql = {
-  waitingMembers: `select l.job_id as id, l.lane, -l.rank as priority, l.due, l.failures, j.spec -> 'gang' as gang
+  waitingMembers: `select l.job_id as id, l.lane, -l.rank as priority, l.due, l.failures, j.spec -> 'gang' as gang, l.attempt
     from lane n join live l on l.status = 'pending' and l.lane = n.id join job j on j.id = l.job_id
     where n.key like '%,"gang"]' and not exists (select 1 from place p where p.job_id = l.job_id)
     order by l.rank, l.due, l.job_id limit ?`,
@@ -25,9 +25,10 @@ export const gangsSql = {
   noteSuccesses: 'update place set success = ?2 where job_id = ?1',
   dropPlaces: `delete from place where gang_id = ?1 and exists (select 1 from gang where id = ?1 and term = ?2)
     and not (?3 and exists (select 1 from place where gang_id = ?1 and started))`,
+  leavePlaces: 'delete from place where job_id in (select value from json_each(?))',
   pruneGangs: `delete from gang where not exists (select 1 from job where job.id = gang.job_id)
     and not exists (select 1 from place where place.gang_id = gang.id)`,
-  gangHosts: `select p.gang_id, coalesce(w.profile ->> 'address', w.profile ->> 'host', '') as host
+  gangHosts: `select p.gang_id, p.rank, coalesce(w.profile ->> 'address', w.profile ->> 'host', '') as host
     from place p left join worker w on w.id = p.worker_id
     where p.gang_id in (select value from json_each(?)) order by p.gang_id, p.rank`,
 

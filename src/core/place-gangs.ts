@@ -1,0 +1,211 @@
+/** Which workers the members of gangs get their places at, and when the members may start. */
+
+import type { StoredReservation } from './capacity.ts';
+import type { Gang, GangRow, Place } from './gang.ts';
+import { fits, type Lane, type Offer, serves } from './lane.ts';
+import { couldRun, offerOf } from './outlook.ts';
+import type { WorkerRow } from './worker.ts';
+
+/** Members of a gang that wait, and can only start together. */
+export interface WaitingGang {
+  gang: Gang;
+  priority: number;
+  dueAt: number;
+  lane: Lane;
+  /** By rank. They are all members of the gang, unless some of them have ended before, and go on without the others. */
+  members: readonly { id: number; rank: number }[];
+  /** The failures of these members together. */
+  failures: number;
+}
+
+/** The room of a worker for members of gangs. */
+interface Site {
+  worker: WorkerRow;
+  slots: number;
+  free: Record<string, number>;
+}
+
+/**
+ * Gives places to gangs, the most urgent first. A gang that fits into what is free is placed there. The first that would fit if the workers were
+ * idle is placed too, if `mayHold` and no gang waits for its places yet: what becomes free there is held for it.
+ */
+export function placeGangs(
+  gangs: readonly WaitingGang[],
+  given: {
+    workers: readonly WorkerRow[];
+    places: readonly (Place & { lane: Lane })[];
+    reservations: readonly (StoredReservation & { lane: Lane; priority: number })[];
+    now: number;
+    mayHold: (gang: WaitingGang) => boolean;
+  },
+): Place[] {
+  const placed: Place[] = [];
+  const taken: { workerId: number; lane: Lane }[] = given.places.filter(({ started }) => !started);
+  let isHolding = given.places.some(({ accepted }) => !accepted);
+  for (const gang of gangs) {
+    const able = given.workers.filter(({ state }) => state === 'online');
+    const reserved = given.reservations.filter(({ priority }) => priority >= gang.priority);
+    let found = assign(
+      gang,
+      able.map((worker) => siteOf(worker, [...taken, ...reserved])),
+    );
+    // What was given in this round is not held yet, and must not be waited for.
+    if (found === undefined && !isHolding && placed.length === 0 && given.mayHold(gang)) {
+      found = assign(gang, able.map(idleSite));
+      isHolding = found !== undefined;
+    }
+    if (found === undefined) continue;
+    const until = given.now + gang.gang.timeoutMs;
+    found.forEach((workerId, index) => {
+      const { id: jobId, rank } = gang.members[index] as WaitingGang['members'][number];
+      placed.push({
+        jobId,
+        gangId: gang.gang.id,
+        rank,
+        size: found.length,
+        workerId,
+        accepted: false,
+        started: false,
+        success: null,
+        until,
+      });
+      taken.push({ workerId, lane: gang.lane });
+    });
+  }
+  return placed;
+}
+
+/** True if the members would have places if the workers were idle. */
+export function fitsIdle(wanted: Wanted, workers: readonly WorkerRow[]): boolean {
+  return assign(wanted, workers.filter(({ state }) => state === 'online').map(idleSite)) !== undefined;
+}
+
+/** What is needed for the members of a gang. */
+interface Wanted {
+  gang: Pick<Gang, 'spread'>;
+  lane: Lane;
+  members: { readonly length: number };
+}
+
+function siteOf(worker: WorkerRow, taken: readonly { workerId: number; lane: Lane }[]): Site {
+  const own = taken.filter(({ workerId }) => workerId === worker.id);
+  const free: Record<string, number> = { ...offerOf(worker).free };
+  for (const { lane } of own) subtract(free, lane);
+  return { worker, slots: worker.slots - worker.running - own.length, free };
+}
+
+function idleSite(worker: WorkerRow): Site {
+  return { worker, slots: worker.slots, free: { ...worker.resources } };
+}
+
+/** The worker of each member, by rank; `undefined` if they do not all fit. */
+function assign({ gang, lane, members: { length: size } }: Wanted, sites: readonly Site[]): number[] | undefined {
+  const plain = { ...lane, gang: false };
+  const rooms = sites
+    .filter(({ worker }) => serves(offerOf(worker), plain))
+    .map((site) => ({ id: site.worker.id, room: Math.max(0, fits(plain, site.free, Math.max(0, site.slots))) }))
+    .filter(({ room }) => room > 0)
+    .sort((a, b) => b.room - a.room || a.id - b.id);
+  if (gang.spread === 'same-worker') {
+    const whole = rooms.findLast(({ room }) => room >= size);
+    return whole && Array.from({ length: size }, () => whole.id);
+  }
+  const assigned: number[] = [];
+  const most = gang.spread === 'pack' ? Number.POSITIVE_INFINITY : 1;
+  for (let left = rooms; left.length > 0 && assigned.length < size; left = left.filter(({ room }) => room > 0)) {
+    for (const site of left) {
+      const count = Math.min(most, site.room, size - assigned.length);
+      for (let member = 0; member < count; member += 1) assigned.push(site.id);
+      site.room -= count;
+    }
+  }
+  return assigned.length === size ? assigned : undefined;
+}
+
+function subtract(from: Record<string, number>, { resources }: Lane): void {
+  for (const [name, amount] of Object.entries(resources)) from[name] = (from[name] ?? 0) - amount;
+}
+
+/** True if the members can start: each has a place that its worker holds, and their queue has `left` for them. */
+export function isReady(
+  places: readonly Place[],
+  { left, waits }: { left: number; waits: (jobId: number) => boolean },
+): boolean {
+  const waiting = places.filter(({ started }) => !started);
+  if (places.length !== places[0]?.size || waiting.length > left) return false;
+  return places.every(({ accepted }) => accepted) && waiting.every(({ jobId }) => waits(jobId));
+}
+
+/** The places among those of one worker for which its offer has room. Those that it holds already come first. */
+export function fittingPlaces<T extends { lane: Lane; accepted: boolean }>(
+  places: readonly T[],
+  { limit, offer }: { limit: number; offer: Pick<Offer, 'free'> },
+): T[] {
+  const free: Record<string, number> = { ...offer.free };
+  const inOrder = places.toSorted((a, b) => Number(b.accepted) - Number(a.accepted));
+  return inOrder.filter(({ lane }, index) => {
+    const hasRoom = index < limit && fits(lane, free, 1) > 0;
+    subtract(free, lane);
+    return hasRoom;
+  });
+}
+
+/** A member that waits without a place. */
+interface WaitingMember {
+  id: number;
+  priority: number;
+  dueAt: number;
+  failures: number;
+  lane: Lane;
+  gang: Gang;
+  /** More than 0 if it has started before. */
+  attempt: number;
+}
+
+/**
+ * Groups jobs that wait by their gang. Gangs of which some do not wait, or have places, are left out. Those whose members go on without each
+ * other are not, once they have started: what waits again, by a person's retry, starts together when no other member has a place.
+ */
+export function waitingGangs(jobs: readonly WaitingMember[], places: readonly Place[]): WaitingGang[] {
+  const gangs = [...Map.groupBy(jobs, ({ gang }) => gang.id).values()];
+  const placed = new Set(places.map(({ gangId }) => gangId));
+  return gangs
+    .filter((members) => {
+      const { gang } = members[0] as WaitingMember;
+      if (members.length === gang.size) return true;
+      return gang.onMemberFailure === 'continue' && members.some(({ attempt }) => attempt > 0) && !placed.has(gang.id);
+    })
+    .map((members) => {
+      const byRank = members.toSorted((a, b) => a.gang.rank - b.gang.rank);
+      const { gang, lane } = byRank[0] as WaitingMember;
+      return {
+        gang,
+        lane,
+        priority: Math.min(...members.map(({ priority }) => priority)),
+        dueAt: Math.max(...members.map(({ dueAt }) => dueAt)),
+        members: byRank.map(({ id, gang: { rank } }) => ({ id, rank })),
+        failures: members.reduce((sum, { failures }) => sum + failures, 0),
+      };
+    })
+    .sort((a, b) => b.priority - a.priority || a.dueAt - b.dueAt || (a.members[0]?.id ?? 0) - (b.members[0]?.id ?? 0));
+}
+
+/** The row of a gang that is given places. A person's retry takes back the failures of all members, and so those of the gang. */
+export function nextTerm({ gang, members, failures }: WaitingGang, last: GangRow | undefined): GangRow {
+  const { term = 0, stops = 0, failures: spent = 0 } = last ?? {};
+  const counts = { failures: failures === 0 ? 0 : spent, charged: failures, stops };
+  return { id: gang.id, jobId: members[0]?.id as number, term: term + 1, ...counts, stopping: false };
+}
+
+/** True if none of these jobs, the first of each lane, is more urgent than the gang and could run on one of the workers. */
+export function mayHold(
+  gang: WaitingGang,
+  heads: readonly { priority: number; dueAt: number; lane: Lane }[],
+  workers: readonly WorkerRow[],
+): boolean {
+  return !heads.some(
+    ({ priority, dueAt, lane }) =>
+      (priority > gang.priority || (priority === gang.priority && dueAt < gang.dueAt)) &&
+      workers.some((worker) => couldRun(worker, lane)),
+  );
+}

@@ -135,7 +135,7 @@ export function exerciseDelete(open: OpenStore): void {
   });
 
   test('delete: members of a gang stay, since the others could be retried', async ({ store }) => {
-    const gang = { id: 'g', size: 2, spread: 'pack', onMemberFailure: 'continue', timeoutMs: 600_000 } as const;
+    const gang = { id: 'g', size: 2, min: 2, spread: 'pack', onMemberFailure: 'continue', timeoutMs: 600_000 } as const;
     const members = await submit(
       store,
       [0, 1].map((rank) => aJob({ gang: { ...gang, rank } })),

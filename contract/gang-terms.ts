@@ -25,7 +25,9 @@ import {
 import { type OpenStore, withStore } from './kit/store.ts';
 
 function aGang(id: string, wanted: Partial<NewJob> = {}, rules: Partial<Gang> = {}): NewJob[] {
-  const gang = { id, size: 2, spread: 'spread', onMemberFailure: 'restart', timeoutMs: 600_000, ...rules } as const;
+  const size = rules.size ?? 2;
+  const all = { id, size, min: size, spread: 'spread', onMemberFailure: 'restart', timeoutMs: 600_000 } as const;
+  const gang = { ...all, ...rules };
   return Array.from({ length: gang.size }, (_, rank) =>
     aJob({ tags: [`gang:${id}`], ...wanted, gang: { ...gang, rank } }),
   );
@@ -332,6 +334,87 @@ export function exerciseGangTerms(open: OpenStore): void {
     await site(store);
     await submit(store, aGang('g', { maxAttempts: 1 }, { onMemberFailure: 'continue' }).slice(1));
     assert.equal(await store.placeGangs(forever), 0);
+  });
+
+  test('gang min: the first ranks start with the places that are free; the others wait, and are skipped in the end', async ({
+    store,
+  }) => {
+    const workers = [await site(store), await site(store)];
+    const members = ids(await submit(store, aGang('g', {}, { size: 4, min: 2 })));
+    const leases = await start(store, workers);
+    assert.deepEqual(
+      leases.map(({ job }) => [job.gang?.rank, job.gangContext?.hosts.length]),
+      [0, 1].map((rank) => [rank, 2]),
+    );
+    const places = (await store.places(forever)).map(({ rank, size, workerId }) => [rank, size, workerId !== null]);
+    assert.deepEqual(
+      places,
+      [0, 1, 2, 3].map((rank) => [rank, 2, rank < 2]),
+    );
+    assert.deepEqual(ids(await claim(store, await site(store), { limit: 1 })), [], 'the gang has started without them');
+    await judge(store);
+    assert.deepEqual(await statuses(store, members), ['running', 'running', 'pending', 'pending']);
+    for (const lease of leases) await hold(store, lease);
+    await judge(store);
+    assert.deepEqual(await statuses(store, members), ['done', 'done', 'skipped', 'skipped']);
+    const found = await store.list({ reason: 'gang' }, { before: null, limit: 9 }, forever);
+    assert.deepEqual(ids(found), members.slice(2).reverse());
+    await assert.rejects(happen(store, members[3] ?? 0, { type: 'retry' }), /its gang has succeeded without it/);
+    await judge(store);
+    assert.deepEqual(await store.places(forever), []);
+  });
+
+  test('gang min: a gang that starts again has as many members as there are places then', async ({ store }) => {
+    const workers = [await site(store), await site(store)];
+    const wanted = { backoff: { ...aJob().backoff, type: 'none' } } as const;
+    const members = ids(await submit(store, aGang('g', wanted, { size: 3, min: 2 })));
+    const [one, two] = (await start(store, workers)) as [Lease, Lease];
+    await end(store, one, FAILED);
+    await judge(store);
+    await end(store, two, STOPPED);
+    await judge(store);
+    assert.deepEqual(await statuses(store, members), ['pending', 'pending', 'pending']);
+    workers.push(await site(store));
+    const again = await start(store, workers);
+    assert.deepEqual(
+      again.map(({ job }) => [job.gang?.rank, job.gangContext?.hosts.length]),
+      [0, 1, 2].map((rank) => [rank, 3]),
+    );
+    assert.equal((await row(store)).failures, 1);
+    for (const lease of again) await hold(store, lease);
+    await judge(store);
+    assert.deepEqual(await statuses(store, members), ['done', 'done', 'done']);
+  });
+
+  test('gang min: the end of a member ends those that were left out, and a retry starts all', async ({ store }) => {
+    const workers = [await site(store), await site(store)];
+    const rules = { size: 3, min: 1, onMemberFailure: 'fail' } as const;
+    const members = ids(await submit(store, aGang('g', { maxAttempts: 1 }, rules)));
+    const [one, two] = (await start(store, workers)) as [Lease, Lease];
+    await end(store, one, FAILED);
+    await judge(store);
+    await end(store, two, STOPPED);
+    assert.deepEqual(await statuses(store, members), ['failed', 'cancelled', 'cancelled']);
+    for (const id of members) await happen(store, id, { type: 'retry' });
+    await judge(store);
+    assert.equal((await start(store, workers)).length, 2);
+  });
+
+  test('gang min: without room for as many, min places are held; max_running counts, too', async ({ store }) => {
+    const { id } = await register(store, { slots: 3, leaseMs: 100 * LEASE_MS });
+    await submit(store, [aJob(), aJob()]);
+    const busy = await claim(store, id, { limit: 2 });
+    const members = ids(await submit(store, aGang('g', {}, { size: 3, min: 2 })));
+    assert.equal(await store.placeGangs(forever), 2);
+    await store.setQueue('few', { maxRunning: 2 }, forever);
+    const few = ids(await submit(store, aGang('h', { queue: 'few', requires: ['x'] }, { size: 4, min: 2 })));
+    const other = await register(store, { slots: 9, tags: ['x'], leaseMs: 100 * LEASE_MS });
+    assert.equal(await store.placeGangs(forever), 2, 'as many as the queue may run');
+    const started = await claim(store, other.id, { limit: 9, offer: anOffer({ tags: ['x'] }) });
+    assert.deepEqual(ids(started), few.slice(0, 2));
+    assert.deepEqual(await claim(store, id, { limit: 1 }), []);
+    await succeed(store, { job: busy[0] as Lease['job'], workerId: id });
+    assert.deepEqual(ids(await claim(store, id, { limit: 2 })), members.slice(0, 2));
   });
 
   test('gang terms: the items of a step can be a gang; the step ends with it, and its children follow', async ({

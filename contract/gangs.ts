@@ -15,6 +15,7 @@ function aGang(size: number, wanted: Partial<NewJob> = {}, rules: Partial<Gang> 
   const gang = {
     id: `g${gangs}`,
     size,
+    min: size,
     spread: 'pack',
     onMemberFailure: 'continue',
     timeoutMs: 600_000,
@@ -113,6 +114,21 @@ export function exerciseGangs(open: OpenStore): void {
     const started = [...(await claimFree(store, one.id)), ...(await claimFree(store, two.id))];
     started.push(...(await claimFree(store, one.id)));
     assert.deepEqual(taken(started), gang);
+  });
+
+  test('gangs: what a worker holds for members is given to no other job, however many slots are free', async ({
+    store,
+  }) => {
+    const [one, two] = [await aSite(store, { slots: 9 }), await aSite(store, { slots: 9 })];
+    const members = ids(await submit(store, aGang(4, gpu(1))));
+    await store.placeGangs(forever);
+    assert.deepEqual(await claimFree(store, one.id), []);
+    const [needy, modest] = ids(await submit(store, [aJob(gpu(1)), aJob()]));
+    assert.deepEqual(taken(await claimFree(store, one.id)), [modest]);
+    const started = [...(await claimFree(store, two.id)), ...(await claimFree(store, one.id))];
+    assert.deepEqual(taken(started), members);
+    for (const lease of started) await succeed(store, lease);
+    assert.deepEqual(taken(await claimFree(store, one.id)), [needy]);
   });
 
   test('gangs: a more urgent job that could run keeps a gang from holding what is not free', async ({ store }) => {

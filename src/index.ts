@@ -21,7 +21,8 @@ export { type DeclaredJob, type JobType, job, type RunnableJob } from './library
 export type { Middleware, RunCall, SubmitCall } from './library/middleware.ts';
 export type { Notify } from './library/notify.ts';
 export { type OpenOptions, open } from './library/open.ts';
-export type { Duration, JobOptions, KeyLimit, KeyRate, SubmitOptions } from './library/options.ts';
+export type { Duration, GangOptions, JobOptions, KeyLimit, KeyRate, SubmitOptions } from './library/options.ts';
+export type { RunGang } from './library/run-gang.ts';
 export type { RunTick } from './library/run-tick.ts';
 export type {
   BackfillOptions,

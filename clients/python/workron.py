@@ -29,10 +29,10 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import uuid
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, TypeVar
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple, TypeVar
 
 __all__ = [
-    "ApiError", "Attempt", "Cancel", "Client", "Fatal", "JobFailed", "RateLimited", "RetryAfter", "Snooze", "Stopped",
+    "ApiError", "Attempt", "Cancel", "Client", "Fatal", "Gang", "JobFailed", "RateLimited", "RetryAfter", "Snooze", "Stopped",
     "Unreachable", "Worker",
 ]
 
@@ -128,11 +128,22 @@ class Client:
 
         If the answer gets lost, it is asked for again, at most `tries` times. The job is stored once.
         """
+        if "gang" in job:
+            raise TypeError("a gang is several jobs: use submit_gang")
         return self._repeat("POST", "/jobs", job, tries)
 
     def submit_all(self, jobs: List[Dict[str, Json]], *, tries: int = 3) -> List[Dict[str, Json]]:
         """Submits all jobs or none, and returns them in order."""
         return self._repeat("POST", "/jobs", jobs, tries)["items"]
+
+    def submit_gang(
+        self, size: int, *, rules: Optional[Dict[str, Json]] = None, tries: int = 3, **job: Json
+    ) -> List[Dict[str, Json]]:
+        """Submits a gang: `size` jobs that all start, or none. Returns them by rank.
+
+        `rules` are the other fields of `gang`: `{"min": 2, "spread": "spread", "on_member_failure": "fail"}`.
+        """
+        return self.submit_all([{**job, "gang": {**(rules or {}), "size": size}}], tries=tries)
 
     def job(self, job_id: str) -> Dict[str, Json]:
         return self.call("GET", f"/jobs/{_part(job_id)}")
@@ -234,6 +245,18 @@ def _refusal(error: urllib.error.HTTPError) -> Exception:
     return ApiError(error.code, problem if isinstance(problem, dict) else {})
 
 
+class Gang(NamedTuple):
+    """The gang of a running job: jobs that have started together."""
+
+    id: str
+    #: The rank of this member: 0 to `size` - 1.
+    rank: int
+    #: The number of members that start.
+    size: int
+    #: The address of the worker of each of them, by rank.
+    hosts: List[str]
+
+
 class Attempt:
     """One attempt of a job, as a handler sees it."""
 
@@ -245,6 +268,8 @@ class Attempt:
         self.job = job
         self.id: str = job["id"]
         self.number: int = job["attempt"]
+        #: The gang that the job is a member of, or None.
+        self.gang: Optional[Gang] = _gang(job)
         #: Set when the attempt has to end. A handler that runs for long looks at it, or calls `check`.
         self.stop = threading.Event()
         self.is_finished = False
@@ -395,11 +420,15 @@ class Worker:
     def _claim(self) -> None:
         if not self._free.acquire(timeout=0.2):
             return
+        # For all free slots: members of a gang start only if the worker has room for all that it got.
+        free = 1
+        while self._free.acquire(blocking=False):
+            free += 1
         self._seq += 1
         # A claim does not wait beyond the next heartbeat: a worker that is to leave notices it soon.
         wait_s = min(self._heartbeat_s, self._lease_s / 2)
         request = {
-            "worker_id": self.id, "limit": 1, "wait": int(wait_s * 1000), "claim_seq": self._seq,
+            "worker_id": self.id, "limit": free, "wait": int(wait_s * 1000), "claim_seq": self._seq,
             "handlers": sorted(self._handlers), **self._offer,
         }
         claimed: List[Dict[str, Json]] = []
@@ -415,7 +444,7 @@ class Worker:
                 self._leaving.wait(1)
         for job in claimed:
             self._start(job)
-        if not claimed:
+        for _ in range(free - len(claimed)):
             self._free.release()
         # Only now: a heartbeat that names a claim before its jobs are listed would give them back.
         self._seen = self._seq
@@ -523,6 +552,11 @@ class Worker:
             for attempt in self._held.values():
                 if attempt.job["on_disconnect"] != but:
                     attempt.end(reason)
+
+
+def _gang(job: Dict[str, Json]) -> Optional[Gang]:
+    gang, hosts = job.get("gang"), job.get("gang_hosts")
+    return None if gang is None or hosts is None else Gang(gang["id"], gang["rank"], len(hosts), hosts)
 
 
 def _stopped(attempt: Attempt) -> Dict[str, Json]:

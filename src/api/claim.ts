@@ -74,10 +74,10 @@ export const ClaimedJob = named(
     // Schedulers of earlier versions do not send it.
     run_context: RunContext.nullable().default(null),
     tick: TickOfJob.nullable().default(null),
-    gang_hosts: z
-      .array(z.string())
-      .exactOptional()
-      .meta({ description: "For a member of a gang: the address of each member's worker, by rank." }),
+    gang_hosts: z.array(z.string()).exactOptional().meta({
+      description:
+        "For a member of a gang: the address of each member's worker, by rank. It has one entry for each member that starts: fewer than gang.size if some have no place.",
+    }),
   }),
 );
 export type ClaimedJob = z.output<typeof ClaimedJob>;

@@ -70,8 +70,15 @@ export class Client {
     this.capacity = new CapacityClient(this.#http);
   }
 
+  /** One job. A gang, which is several, goes to `submitGang`. */
   submit(job: JobSubmissionInput, options: SubmitOptions = {}): Promise<SubmittedJob> {
     return this.#http.json(routes.submitJobs, { body: job, ...submitCall(options) }) as Promise<SubmittedJob>;
+  }
+
+  /** Returns the members of a gang, by rank. */
+  async submitGang(job: JobSubmissionInput, options: SubmitOptions = {}): Promise<SubmittedJob[]> {
+    const submitted = await this.#http.json(routes.submitJobs, { body: job, ...submitCall(options) });
+    return (submitted as { items: SubmittedJob[] }).items;
   }
 
   /** All of them or none, in order. */

@@ -3,6 +3,10 @@
 import { z } from 'zod';
 import { type Gang as DomainGang, gangTag, ON_MEMBER_FAILURE, SPREADS } from '../core/gang.ts';
 import type { NewJob } from '../core/job.ts';
+import { laneOf } from '../core/lane.ts';
+import { fitsIdle } from '../core/place-gangs.ts';
+import type { WorkerRow } from '../core/worker.ts';
+import { invalid } from './decode.ts';
 import { duration, wholeNumber } from './fields.ts';
 import { named, strict } from './schemas.ts';
 
@@ -13,6 +17,10 @@ export const GangSubmission = named(
   'GangSubmission',
   strict({
     size: wholeNumber(1, MAX_SIZE).meta({ description: 'The number of members: jobs that start together.' }),
+    min: wholeNumber(1, MAX_SIZE).exactOptional().meta({
+      description:
+        'Start with fewer members if not all fit, but at least with so many. The others are left out, and skipped in the end. Default: size.',
+    }),
     spread: z.enum(SPREADS).exactOptional().meta({
       description: 'pack (the default): on as few workers as possible; spread: on as many; same-worker: on one.',
     }),
@@ -38,6 +46,7 @@ export const Gang = named(
     id: z.string(),
     rank: z.number(),
     size: z.number(),
+    min: z.number(),
     spread: z.enum(SPREADS),
     on_member_failure: z.enum(ON_MEMBER_FAILURE),
     timeout: z.number().meta({ description: 'Milliseconds.' }),
@@ -70,9 +79,26 @@ export function membersOf(job: NewJob, gang: GangSubmission, id: string): NewJob
 
 /** A member of a gang. Unless all restart together, it is not tried again. */
 export function memberOf(job: NewJob, gang: GangSubmission, { id, rank }: Pick<DomainGang, 'id' | 'rank'>): NewJob {
-  const { size, spread = 'pack', on_member_failure: onMemberFailure = 'restart', timeout = DEFAULT_TIMEOUT_MS } = gang;
+  const {
+    size,
+    min = size,
+    spread = 'pack',
+    on_member_failure: onMemberFailure = 'restart',
+    timeout = DEFAULT_TIMEOUT_MS,
+  } = gang;
   const maxAttempts = restartsWith(gang) ? job.maxAttempts : 1;
-  return { ...job, maxAttempts, gang: { id, rank, size, spread, onMemberFailure, timeoutMs: timeout } };
+  return { ...job, maxAttempts, gang: { id, rank, size, min, spread, onMemberFailure, timeoutMs: timeout } };
+}
+
+/** Throws `bad_request` if the workers that are online have no places for the members of a gang, even when idle. */
+export function requireRoom(members: readonly NewJob[], workers: readonly WorkerRow[], path: string): void {
+  const [first] = members;
+  if (first === undefined || first.gang === null) return;
+  if (fitsIdle({ gang: first.gang, lane: laneOf(first), members }, workers)) return;
+  const { size, min } = first.gang;
+  const many = min < size ? `at least ${min} members of a gang` : `a gang of ${size}`;
+  const detail = `all online workers together have no places for ${many}, even when idle`;
+  throw invalid([{ pointer: `${path}/gang`, detail }]);
 }
 
 interface WithGang {
@@ -81,6 +107,7 @@ interface WithGang {
   rates?: unknown;
   max_attempts?: number;
   max_retries?: number;
+  start_timeout?: unknown;
   rerun?: string;
 }
 
@@ -90,6 +117,19 @@ export function coherentGang<S extends z.ZodType<WithGang>>(schema: S) {
     .refine(({ gang, limits, rates }) => gang === undefined || (limits === undefined && rates === undefined), {
       path: ['gang'],
       message: 'a gang cannot have limits or rates',
+    })
+    .refine(({ gang }) => gang?.min === undefined || gang.min <= gang.size, {
+      path: ['gang', 'min'],
+      message: 'expected at most gang.size',
+    })
+    .refine(({ gang }) => gang?.min === undefined || gang.on_member_failure !== 'continue', {
+      path: ['gang', 'min'],
+      message:
+        'members that go on without each other keep rank and size when they are retried: expected no min with continue',
+    })
+    .refine(({ gang, start_timeout: timeout }) => gang?.min === undefined || timeout === undefined, {
+      path: ['start_timeout'],
+      message: 'a gang with min has no start_timeout: members that are left out do not start',
     })
     .refine(
       ({ gang, max_attempts: attempts, max_retries: retries }) =>

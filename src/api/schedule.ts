@@ -43,7 +43,7 @@ export const cronExpression = z
 /** A job without the fields that the schedule decides: when it is due and what it depends on. */
 const ScheduledJob = named(
   'ScheduledJob',
-  strict(jobShape)
+  strict(jobShape, { gang: 'a run is one job: for a gang, expected a workflow with a step that has gang' })
     .refine((job) => (job.command === undefined) !== (job.handler === undefined), {
       message: 'expected exactly one of command and handler',
     })

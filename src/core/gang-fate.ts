@@ -39,19 +39,23 @@ export function fateOf(gang: GangRow, places: readonly Place[], state: GangState
   const unfinished = members.filter(({ job }) => !isTerminal(job.status));
   const [first] = unfinished;
   if (first === undefined) return { ...NOTHING, drop: 'always' };
-  const hasFailed = members.some(({ job }) => isTerminal(job.status) && job.status !== 'done');
+  const hasFailed = members.some(({ job }) => isTerminal(job.status) && job.status !== 'done' && job.reason !== 'gang');
   if (!places.some(({ started }) => started)) {
     // One of them was cancelled or has expired: the others cannot start either.
     if (unfinished.length < places.length) return cancelling(unfinished);
     const isLate = state.now > Math.max(...places.map(({ until }) => until));
-    const isAlone = places.some(({ workerId }) => !state.online.has(workerId));
-    return isLate || isAlone ? { ...NOTHING, drop: 'unless started' } : NOTHING;
+    const isGone = places.some(({ workerId }) => workerId !== null && !state.online.has(workerId));
+    return isLate || isGone ? { ...NOTHING, drop: 'unless started' } : NOTHING;
   }
   if (first.job.gang?.onMemberFailure === 'continue') return cancelling(unfinished.filter(isBack(state)));
   if (hasFailed) return cancelling(unfinished);
-  const succeeded = unfinished.filter(hasSucceeded);
-  if (succeeded.length === places.length) {
-    return { ...NOTHING, events: eventsFor(succeeded, ({ success }) => success && { type: 'finish', success }) };
+  if (unfinished.every((member) => hasSucceeded(member) || isLeftOut(member))) {
+    return {
+      ...NOTHING,
+      events: eventsFor(unfinished, ({ success }) =>
+        success === null ? { type: 'leave' } : { type: 'finish', success },
+      ),
+    };
   }
   // A person's cancel of one member is meant for all of them.
   if (unfinished.some(({ job }) => job.cancelRequestedAt !== null && !job.gangStop)) return cancelling(unfinished);
@@ -78,8 +82,13 @@ function restart(gang: GangRow, members: readonly Member[]): GangFate {
 function isBack({ now, online }: GangState): (member: Member) => boolean {
   return ({ place, job }) =>
     isWaiting(job.status) &&
+    place.workerId !== null &&
     !hasSucceeded({ place, job }) &&
     (place.started || now > place.until || !online.has(place.workerId));
+}
+
+function isLeftOut({ place }: Member): boolean {
+  return place.workerId === null;
 }
 
 function hasSucceeded({ place, job }: Member): boolean {
@@ -90,11 +99,6 @@ function cancelling(members: readonly Member[]): GangFate {
   return { ...NOTHING, events: eventsFor(members, () => ({ type: 'cancel' })) };
 }
 
-function eventsFor(members: readonly Member[], eventFor: (place: Place) => JobEvent | null): Map<number, JobEvent> {
-  return new Map(
-    members.flatMap(({ place }) => {
-      const event = eventFor(place);
-      return event === null ? [] : [[place.jobId, event] as const];
-    }),
-  );
+function eventsFor(members: readonly Member[], eventFor: (place: Place) => JobEvent): Map<number, JobEvent> {
+  return new Map(members.map(({ place }) => [place.jobId, eventFor(place)]));
 }

@@ -16,6 +16,8 @@ export interface Gang {
   /** 0 … size − 1 */
   rank: number;
   size: number;
+  /** The number of places that suffices to start. Members without a place are left out of the term. */
+  min: number;
   /** `pack`: on as few workers as possible. `spread`: on as many as possible. */
   spread: (typeof SPREADS)[number];
   /**
@@ -44,14 +46,18 @@ export function itemSpec<T extends { gang: Gang | null; tags: readonly string[] 
 
 /** What a worker tells a member about its gang. */
 export interface GangContext {
-  /** The address of each member's worker, by rank; empty for a member that has ended before. */
+  /** The address of the worker of each member that starts, by rank; empty for a member that has ended before. */
   hosts: readonly string[];
 }
 
-/** The hosts of a gang, from those of the members that have places. */
-export function hostsOf({ size }: Gang, placed: readonly { rank: number; host: string }[]): string[] {
+/**
+ * The hosts of a gang, from those of the members that have places: the first ones by rank. If members go on without each other, they keep
+ * their entries, and those that have ended before have an empty one.
+ */
+export function hostsOf(gang: Gang, placed: readonly { rank: number; host: string }[]): string[] {
   const hosts = new Map(placed.map(({ rank, host }) => [rank, host]));
-  return Array.from({ length: size }, (_, rank) => hosts.get(rank) ?? '');
+  const length = needsAll({ gang }) ? placed.length : gang.size;
+  return Array.from({ length }, (_, rank) => hosts.get(rank) ?? '');
 }
 
 /** The success of a member, which is done when all members of its gang have succeeded. */
@@ -96,15 +102,16 @@ export function restarts({ gang }: { gang: Gang | null }): boolean {
   return gang?.onMemberFailure === 'restart';
 }
 
-/** The place of a member at a worker. */
+/** The place of a member at a worker, or what says that it has none in this term. */
 export interface Place {
   jobId: number;
   gangId: string;
   rank: number;
   /** The number of members that were given places with it. */
   size: number;
-  workerId: number;
-  /** The worker has room for it, and holds it. */
+  /** `null`: the member is left out of this term, and waits. */
+  workerId: number | null;
+  /** The worker has room for it, and holds it; true for a member that is left out. */
   accepted: boolean;
   /** The member has started, or will not start in this term. */
   started: boolean;

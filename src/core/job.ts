@@ -43,6 +43,7 @@ export const REASONS = [
   'condition',
   'expired',
   'limit',
+  'gang',
 ] as const;
 export type Reason = (typeof REASONS)[number];
 

@@ -3,14 +3,15 @@
 import type { AttemptEnd } from './attempt-end.ts';
 import { countersOf, type Fence, fenceOf } from './fence.ts';
 import { type GangRow, restarts } from './gang.ts';
-import type { Job } from './job.ts';
+import { isWaiting, type Job } from './job.ts';
 import type { Change, JobEvent } from './transition.ts';
 
-type MemberEvent = Extract<JobEvent, { type: 'succeed' | 'stop' | 'finish' }>;
+type MemberEvent = Extract<JobEvent, { type: 'succeed' | 'stop' | 'finish' | 'leave' }>;
 
 /** Decides about a member of a gang that restarts. */
 export function memberChange(job: Job, event: MemberEvent, gang: GangRow | undefined): Change | undefined {
   const fence = fenceOf(job);
+  if (event.type === 'leave') return leave(job, fence);
   const { success } = event;
   const { exitCode = null, usage = null } = success ?? {};
   const record: AttemptEnd = { outcome: 'done', exitCode, signal: null, error: null, usage };
@@ -38,6 +39,13 @@ export function memberChange(job: Job, event: MemberEvent, gang: GangRow | undef
       };
     }
   }
+}
+
+/** The member is skipped: its gang did not need it. */
+function leave(job: Job, fence: Fence): Change | undefined {
+  if (!isWaiting(job.status)) return undefined;
+  const error = 'its gang has succeeded without it';
+  return { kind: 'end', fence, counters: countersOf(job), status: 'skipped', reason: 'gang', record: null, error };
 }
 
 /** The attempt of a member ends so that its gang can start again. What a person has cancelled does not. */

@@ -36,58 +36,59 @@ export function placeGangs(
     places: readonly (Place & { lane: Lane })[];
     reservations: readonly (StoredReservation & { lane: Lane; priority: number })[];
     now: number;
+    /** How many more jobs of the lane's queue may run. */
+    left: (lane: Lane) => number;
     mayHold: (gang: WaitingGang) => boolean;
   },
 ): Place[] {
   const placed: Place[] = [];
-  const taken: { workerId: number; lane: Lane }[] = given.places.filter(({ started }) => !started);
+  const taken: { workerId: number | null; lane: Lane }[] = given.places.filter(({ started }) => !started);
   let isHolding = given.places.some(({ accepted }) => !accepted);
   for (const gang of gangs) {
+    const [least, most] = [leastOf(gang), Math.min(gang.members.length, given.left(gang.lane))];
+    if (most < least) continue;
     const able = given.workers.filter(({ state }) => state === 'online');
     const reserved = given.reservations.filter(({ priority }) => priority >= gang.priority);
-    let found = assign(
-      gang,
-      able.map((worker) => siteOf(worker, [...taken, ...reserved])),
-    );
+    const free = able.map((worker) => siteOf(worker, [...taken, ...reserved]));
+    let found = assign(gang, free, { least, most });
     // What was given in this round is not held yet, and must not be waited for.
     if (found === undefined && !isHolding && placed.length === 0 && given.mayHold(gang)) {
-      found = assign(gang, able.map(idleSite));
+      // The fewer places it waits for, the sooner it starts.
+      found = assign(gang, able.map(idleSite), { least, most: least });
       isHolding = found !== undefined;
     }
     if (found === undefined) continue;
     const until = given.now + gang.gang.timeoutMs;
-    found.forEach((workerId, index) => {
-      const { id: jobId, rank } = gang.members[index] as WaitingGang['members'][number];
-      placed.push({
-        jobId,
-        gangId: gang.gang.id,
-        rank,
-        size: found.length,
-        workerId,
-        accepted: false,
-        started: false,
-        success: null,
-        until,
-      });
-      taken.push({ workerId, lane: gang.lane });
-    });
+    for (const [index, { id: jobId, rank }] of gang.members.entries()) {
+      const workerId = found[index] ?? null;
+      const own = { jobId, gangId: gang.gang.id, rank, size: found.length, workerId, accepted: workerId === null };
+      placed.push({ ...own, started: false, success: null, until });
+      if (workerId !== null) taken.push({ workerId, lane: gang.lane });
+    }
   }
   return placed;
 }
 
-/** True if the members would have places if the workers were idle. */
+/** True if enough members would have places if the workers were idle. */
 export function fitsIdle(wanted: Wanted, workers: readonly WorkerRow[]): boolean {
-  return assign(wanted, workers.filter(({ state }) => state === 'online').map(idleSite)) !== undefined;
+  const sites = workers.filter(({ state }) => state === 'online').map(idleSite);
+  const least = leastOf(wanted);
+  return assign(wanted, sites, { least, most: least }) !== undefined;
 }
 
 /** What is needed for the members of a gang. */
 interface Wanted {
-  gang: Pick<Gang, 'spread'>;
+  gang: Gang;
   lane: Lane;
   members: { readonly length: number };
 }
 
-function siteOf(worker: WorkerRow, taken: readonly { workerId: number; lane: Lane }[]): Site {
+/** The number of places that these members need to start. */
+function leastOf({ gang, members }: Wanted): number {
+  return Math.min(gang.min, members.length);
+}
+
+function siteOf(worker: WorkerRow, taken: readonly { workerId: number | null; lane: Lane }[]): Site {
   const own = taken.filter(({ workerId }) => workerId === worker.id);
   const free: Record<string, number> = { ...offerOf(worker).free };
   for (const { lane } of own) subtract(free, lane);
@@ -98,8 +99,12 @@ function idleSite(worker: WorkerRow): Site {
   return { worker, slots: worker.slots, free: { ...worker.resources } };
 }
 
-/** The worker of each member, by rank; `undefined` if they do not all fit. */
-function assign({ gang, lane, members: { length: size } }: Wanted, sites: readonly Site[]): number[] | undefined {
+/** The workers of as many members as fit, at most `most`, by rank; `undefined` if these are less than `least`. */
+function assign(
+  { gang, lane }: Wanted,
+  sites: readonly Site[],
+  { least, most }: { least: number; most: number },
+): number[] | undefined {
   const plain = { ...lane, gang: false };
   const rooms = sites
     .filter(({ worker }) => serves(offerOf(worker), plain))
@@ -107,19 +112,20 @@ function assign({ gang, lane, members: { length: size } }: Wanted, sites: readon
     .filter(({ room }) => room > 0)
     .sort((a, b) => b.room - a.room || a.id - b.id);
   if (gang.spread === 'same-worker') {
-    const whole = rooms.findLast(({ room }) => room >= size);
-    return whole && Array.from({ length: size }, () => whole.id);
+    const one = rooms.findLast(({ room }) => room >= most) ?? rooms[0];
+    if (one === undefined || one.room < least) return undefined;
+    return Array.from({ length: Math.min(one.room, most) }, () => one.id);
   }
   const assigned: number[] = [];
-  const most = gang.spread === 'pack' ? Number.POSITIVE_INFINITY : 1;
-  for (let left = rooms; left.length > 0 && assigned.length < size; left = left.filter(({ room }) => room > 0)) {
+  const each = gang.spread === 'pack' ? Number.POSITIVE_INFINITY : 1;
+  for (let left = rooms; left.length > 0 && assigned.length < most; left = left.filter(({ room }) => room > 0)) {
     for (const site of left) {
-      const count = Math.min(most, site.room, size - assigned.length);
+      const count = Math.min(each, site.room, most - assigned.length);
       for (let member = 0; member < count; member += 1) assigned.push(site.id);
       site.room -= count;
     }
   }
-  return assigned.length === size ? assigned : undefined;
+  return assigned.length >= least ? assigned : undefined;
 }
 
 function subtract(from: Record<string, number>, { resources }: Lane): void {
@@ -131,8 +137,9 @@ export function isReady(
   places: readonly Place[],
   { left, waits }: { left: number; waits: (jobId: number) => boolean },
 ): boolean {
-  const waiting = places.filter(({ started }) => !started);
-  if (places.length !== places[0]?.size || waiting.length > left) return false;
+  const placed = places.filter(({ workerId }) => workerId !== null);
+  const waiting = placed.filter(({ started }) => !started);
+  if (placed.length !== placed[0]?.size || waiting.length > left) return false;
   return places.every(({ accepted }) => accepted) && waiting.every(({ jobId }) => waits(jobId));
 }
 

@@ -30,6 +30,8 @@ export type JobEvent =
   | { type: 'stop'; success: MemberSuccess | null }
   /** All members of a gang have succeeded, this one with `success`. */
   | { type: 'finish'; success: MemberSuccess }
+  /** All members of a gang that had places have succeeded, and this one had none. */
+  | { type: 'leave' }
   | { type: 'expire' }
   /** A claim has found a limit full, and the job does not wait for it. */
   | { type: 'skip' }
@@ -77,10 +79,12 @@ export function transition(job: Job, event: JobEvent, random: number, gang?: Gan
     case 'retry':
       if (job.status !== 'failed' && job.status !== 'cancelled' && job.status !== 'skipped')
         throw illegal(job, 'retry', retryHint(job));
+      if (job.reason === 'gang') throw illegal(job, 'retry', ': its gang has succeeded without it');
       return { kind: 'reopen', fence, counters: { ...countersOf(job), failures: 0, losses: 0 } };
     case 'succeed':
     case 'stop':
     case 'finish':
+    case 'leave':
       return memberChange(job, event, gang);
     case 'expire': {
       if (job.status !== 'pending' && job.status !== 'scheduled') return undefined;

@@ -6,6 +6,7 @@ import type { Handle } from './handle.ts';
 import type { JobType } from './job.ts';
 import { toJson } from './json.ts';
 import type { SubmitOptions } from './options.ts';
+import { type RunGang, runGangOf } from './run-gang.ts';
 import { type RunTick, runTickOf } from './run-tick.ts';
 import type { Submitter } from './submitter.ts';
 import type { Transaction } from './transaction.ts';
@@ -38,6 +39,8 @@ export interface JobContext {
   readonly parents: HandlerContext['parents'];
   /** The tick of the schedule that started it; `null` if it was submitted. */
   readonly tick: RunTick | null;
+  /** The gang that it is a member of, with its rank and the hosts of all members; `null` for other jobs. */
+  readonly gang: RunGang | null;
   /** Adds a line to the attempt's output. */
   readonly log: (line: string) => void;
   /** Reports progress from 0 to 1, with an optional text. Both are shown live on the job. */
@@ -111,6 +114,10 @@ export class Context implements JobContext {
 
   get tick(): RunTick | null {
     return runTickOf(this.#inner.tick);
+  }
+
+  get gang(): RunGang | null {
+    return runGangOf(this.#inner.gang);
   }
 
   get log(): JobContext['log'] {

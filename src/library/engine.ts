@@ -35,7 +35,7 @@ export interface Completion {
 }
 
 export interface Engine {
-  /** Submits all jobs or none, in order. Resolves once they are on disk. */
+  /** Submits all jobs or none, in order; a gang is as many as its size. Resolves once they are on disk. */
   submit(
     requests: readonly Request[],
     options: EngineSubmitOptions,

@@ -25,17 +25,27 @@ function isOutage(error: unknown): boolean {
   return isWorkronError(error) && error.retryable && error.code !== 'shutting_down';
 }
 
+const NONE: readonly never[] = [];
+
 /** A submitted job. */
 export class Handle<Result = unknown> {
   readonly id: string;
   /** True if a unique key led to a job that existed before. */
   readonly deduplicated: boolean;
   readonly #calls: JobCalls;
+  readonly #others: readonly Handle<Result>[];
 
-  constructor(calls: JobCalls, id: string, deduplicated = false) {
+  /** `others`: the other members of its gang, by rank. */
+  constructor(calls: JobCalls, id: string, deduplicated = false, others: readonly Handle<Result>[] = NONE) {
     this.#calls = calls;
     this.id = id;
     this.deduplicated = deduplicated;
+    this.#others = others;
+  }
+
+  /** The members of the gang that was submitted, by rank, this one first. For any other job, this one alone. */
+  get members(): readonly Handle<Result>[] {
+    return [this, ...this.#others];
   }
 
   /** Returns the job's result once it is done. Rejects with `JobFailed` if it failed, was cancelled or skipped. */

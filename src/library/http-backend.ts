@@ -80,7 +80,12 @@ export function httpEngine(client: Client): Engine {
       };
       const [first, ...others] = jobs;
       if (first === undefined) return [];
-      const submitted = others.length === 0 ? [await submitOne(first, options)] : await client.submitAll(jobs, options);
+      const submitted =
+        others.length > 0
+          ? await client.submitAll(jobs, options)
+          : first.gang === undefined
+            ? [await submitOne(first, options)]
+            : await client.submitGang(first, options);
       return submitted.map(({ id, deduplicated }) => ({ id, deduplicated }));
     },
     enlist: () => Promise.reject(notHere()),

@@ -16,7 +16,7 @@ export interface ThreadData {
   module: string;
   name: string;
   input: unknown;
-  context: Pick<JobContext, 'id' | 'attempt' | 'queue' | 'env' | 'params' | 'item' | 'parents' | 'tick'>;
+  context: Pick<JobContext, 'id' | 'attempt' | 'queue' | 'env' | 'params' | 'item' | 'parents' | 'tick' | 'gang'>;
 }
 
 /**

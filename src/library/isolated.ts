@@ -24,13 +24,13 @@ interface IsolatedRun {
 
 /** Resolves with the result of the function. Rejects with its error, or if the thread was terminated. */
 export async function runIsolated({ name, isolate }: RunnableJob, run: IsolatedRun): Promise<unknown> {
-  const { id, attempt, queue, env, params, item, parents, tick, signal, log, progress } = run.context;
+  const { id, attempt, queue, env, params, item, parents, tick, gang, signal, log, progress } = run.context;
   const data: ThreadData = {
     isolatedJob: true,
     module: isolate as string,
     name,
     input: run.input,
-    context: { id, attempt, queue, env, params, item, parents, tick },
+    context: { id, attempt, queue, env, params, item, parents, tick, gang },
   };
   const thread = await startThread(THREAD, { workerData: data, name: `workron-job-${id}` });
   return await new Promise((resolve, reject) => {

@@ -3,6 +3,7 @@
 import type { JobSubmissionInput } from '../api/job-submission.ts';
 import type { Condition } from '../core/dag/conditions.ts';
 import { WorkronError } from '../core/error.ts';
+import type { Gang } from '../core/gang.ts';
 import type { Backoff, JobSpec } from '../core/job.ts';
 import { didYouMean } from '../core/suggest.ts';
 import type { Unique } from '../core/unique.ts';
@@ -24,6 +25,21 @@ export interface KeyRate {
   limit: number;
   per: Duration;
   burst?: number;
+}
+
+/** As many jobs of a submission as `size`, its members, that all start or none. */
+export interface GangOptions {
+  size: number;
+  /** Start with fewer members if not all fit, but at least with so many. Default: `size`. */
+  min?: number;
+  /** `pack`: on as few workers as possible; `spread`: on as many. Default: `pack`. */
+  spread?: Gang['spread'];
+  /** What happens if a member does not succeed. `restart`: all start again; `fail`: the others are cancelled; `continue`: they go on. Default: `restart`. */
+  onMemberFailure?: Gang['onMemberFailure'];
+  /** Places that are not all held by then are chosen again. Default: 10 minutes. */
+  timeout?: Duration;
+  /** Refuse the submission if the workers that are online could not hold the members even when idle. */
+  failFast?: boolean;
 }
 
 /** Options of all jobs of a kind. A submission can override them. */
@@ -58,6 +74,8 @@ export interface JobOptions {
   rates?: readonly KeyRate[];
   /** What happens at a full limit: the job waits, or ends as skipped. Default: `queue`. */
   onLimit?: JobSpec['onLimit'];
+  /** The job is a gang. Its handle is that of the member with rank 0, and has the others as `members`. */
+  gang?: GangOptions;
   /** Notifications about its end. */
   notify?: readonly Notify[];
 }
@@ -154,6 +172,7 @@ const FIELDS: Readonly<Record<keyof SubmitOptions, string | null>> = {
   requires: 'requires',
   resources: 'resources',
   onLimit: 'on_limit',
+  gang: 'gang',
   notify: 'notify',
   name: 'name',
   delay: 'delay',
@@ -184,6 +203,14 @@ function encode(property: string, value: unknown): unknown {
       return value instanceof Date ? value.toISOString() : value;
     case 'dependsOn':
       return parentsOf(value as NonNullable<SubmitOptions['dependsOn']>);
+    case 'gang': {
+      const { onMemberFailure, failFast, ...gang } = value as GangOptions;
+      return {
+        ...gang,
+        ...(onMemberFailure !== undefined && { on_member_failure: onMemberFailure }),
+        ...(failFast !== undefined && { fail_fast: failFast }),
+      };
+    }
     case 'notify':
       return notifyToWire(value as readonly Notify[]);
     case 'unique': {

@@ -2,11 +2,13 @@
 
 import { decode } from '../api/decode.ts';
 import { label } from '../api/fields.ts';
+import { type GangSubmission, membersOf, requireRoom } from '../api/gang.ts';
 import { JobSubmission } from '../api/job-submission.ts';
 import { attemptToWire, jobDetailToWire, jobToWire, newJobFrom } from '../api/job-wire.ts';
 import { WorkronError } from '../core/error.ts';
 import type { NewJob } from '../core/job.ts';
 import { NEVER } from '../core/never.ts';
+import { newGangId } from '../scheduler/jobs/new-gang-id.ts';
 import { addInstallationTargets, type NotifyContext } from '../scheduler/notify/targets.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { Transactional } from '../store/transactional.ts';
@@ -27,14 +29,20 @@ export function schedulerEngine(
       `tx: a ${scheduler.driver} store does not support transactions of the application`,
     );
   };
-  const newJob = jobMaker();
+  const newJobs = jobMaker();
   return {
     async submit(requests, { actor = own, ...options }, signal = NEVER) {
-      const { items } = await scheduler.submit(by(actor, requests.map(newJob)), options, signal);
+      const made = requests.map(newJobs);
+      for (const { jobs, failFast } of made) {
+        if (failFast) requireRoom(jobs, await scheduler.workers(signal), '');
+      }
+      const all = made.flatMap(({ jobs }) => jobs);
+      const { items } = await scheduler.submit(by(actor, all), options, signal);
       return items.map(({ job, deduplicated }) => ({ id: String(job.id), deduplicated }));
     },
     async enlist(requests, run, { actor = own, signal }) {
-      const jobs = by(actor, requests.map(newJob)).map((job) => addInstallationTargets(job, notify));
+      const all = requests.flatMap((request) => newJobs(request).jobs);
+      const jobs = by(actor, all).map((job) => addInstallationTargets(job, notify));
       const enlisted = await inTransaction().enlist(run, jobs, signal);
       return enlisted.map(({ id, deduplicated }) => ({ id: String(id), deduplicated }));
     },
@@ -59,15 +67,19 @@ function by(actor: string | null, jobs: NewJob[]): NewJob[] {
 }
 
 /** Checks each template once: most submissions share theirs. */
-function jobMaker(): (request: Request) => NewJob {
-  const known = new WeakMap<JobTemplate, NewJob>();
+function jobMaker(): (request: Request) => { jobs: NewJob[]; failFast: boolean } {
+  const known = new WeakMap<JobTemplate, { job: NewJob; gang: GangSubmission | undefined }>();
   return ({ template, input = null }) => {
-    let job = known.get(template);
-    if (job === undefined) {
-      job = newJobFrom(decode(JobSubmission, template));
-      known.set(template, job);
+    let checked = known.get(template);
+    if (checked === undefined) {
+      const submission = decode(JobSubmission, template);
+      checked = { job: newJobFrom(submission), gang: submission.gang };
+      known.set(template, checked);
     }
-    return { ...job, input };
+    const { gang } = checked;
+    const job = { ...checked.job, input };
+    const failFast = gang?.fail_fast ?? false;
+    return { jobs: gang === undefined ? [job] : membersOf(job, gang, newGangId()), failFast };
   };
 }
 

@@ -100,7 +100,7 @@ export class Submitter {
     const enlisted = await withOptionNames(
       this.#engine.enlist(requests, runnerOf(tx), { ...(actor !== undefined && { actor }), signal }),
     );
-    return enlisted.map((one) => this.handle(one));
+    return this.#handles(requests, enlisted);
   }
 
   async #send(requests: readonly Request[], options: SubmitOptions = {}): Promise<Handle[]> {
@@ -111,7 +111,22 @@ export class Submitter {
     };
     if (options.tx !== undefined) return await this.#enlist(requests, options.tx, options);
     const submitted = await withOptionNames(this.#engine.submit(requests, how, signal));
-    return submitted.map((one) => this.handle(one));
+    return this.#handles(requests, submitted);
+  }
+
+  /** One for each request. Of a gang, it is that of rank 0, with those of the other members. */
+  #handles(requests: readonly Request[], submitted: readonly Submitted[]): Handle[] {
+    if (requests.length === submitted.length) return submitted.map((one) => this.handle(one));
+    let start = 0;
+    return requests.map(({ template }) => {
+      const size = template.gang?.size ?? 1;
+      const [first, ...others] = submitted.slice(start, start + size);
+      start += size;
+      if (first === undefined) throw new WorkronError('job_not_found', 'The jobs of this idempotencyKey were deleted');
+      const { id, deduplicated } = first;
+      const members = others.map((one) => this.handle(one));
+      return new Handle(this.#engine, id, deduplicated, members);
+    });
   }
 }
 

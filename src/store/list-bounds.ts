@@ -8,8 +8,10 @@ import type { Reason, TerminalStatus } from '../core/job.ts';
  */
 export const CREATION_SLACK_MS = 60_000;
 
+const SKIPPED: readonly Reason[] = ['upstream_failed', 'condition', 'limit', 'gang'];
+
 /** The status that jobs with this reason ended with. */
 export function endWith(reason: Reason): TerminalStatus {
   if (reason === 'cancelled') return 'cancelled';
-  return reason === 'upstream_failed' || reason === 'condition' ? 'skipped' : 'failed';
+  return SKIPPED.includes(reason) ? 'skipped' : 'failed';
 }

@@ -23,6 +23,14 @@ try:
     client.wait(two["id"], timeout=0.2)
 except TimeoutError:
     seen["timeout"] = True
+members = client.submit_gang(3, handler="gang", rules={"on_member_failure": "fail"})
+gangs = [client.result(member["id"], timeout=60) for member in members]
+seen["gang"] = [[gang["rank"], gang["size"], len(gang["hosts"]), gang["id"] == members[0]["gang"]["id"]] for gang in gangs]
+seen["alone"] = client.result(client.submit(handler="gang")["id"], timeout=60)
+try:
+    client.submit(handler="gang", gang={"size": 2})
+except TypeError as error:
+    seen["several"] = str(error)
 for name, call in {
     "missing": lambda: client.job("999999"),
     "bad": lambda: client.submit(command="true", priority=10**9),

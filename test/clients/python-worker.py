@@ -58,6 +58,11 @@ def deaf(input, attempt):
     time.sleep(input)
 
 
+@worker.handler("gang")
+def gang(input, attempt):
+    return None if attempt.gang is None else attempt.gang._asdict()
+
+
 @worker.handler("not-json")
 def not_json(input, attempt):
     return object()

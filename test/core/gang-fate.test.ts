@@ -5,7 +5,7 @@ import { fateOf } from '../../src/core/gang-fate.ts';
 import { DEFAULT_SPEC, type Job, type Status } from '../../src/core/job.ts';
 
 const NOW = 1_000;
-const RULES = { id: 'g', size: 2, spread: 'pack', onMemberFailure: 'restart', timeoutMs: 60_000 } as const;
+const RULES = { id: 'g', size: 2, min: 2, spread: 'pack', onMemberFailure: 'restart', timeoutMs: 60_000 } as const;
 const GANG: GangRow = { id: 'g', jobId: 1, term: 1, failures: 0, charged: 0, stops: 0, stopping: false };
 
 interface Wanted {
@@ -13,13 +13,15 @@ interface Wanted {
   started?: boolean;
   job?: Partial<Job>;
   success?: Place['success'];
+  /** It has no place in this term. */
+  leftOut?: boolean;
 }
 
 /** A gang of members, rank by rank. */
 function fate(members: readonly Wanted[], wanted: { gang?: Partial<GangRow>; online?: readonly number[] } = {}) {
-  const places = members.map(({ started = true, success = null }, rank): Place => {
+  const places = members.map(({ started = true, success = null, leftOut = false }, rank): Place => {
     const held = { gangId: 'g', rank, size: members.length, accepted: true, started, until: NOW + 60_000, success };
-    return { jobId: rank + 1, workerId: 7, ...held };
+    return { jobId: rank + 1, workerId: leftOut ? null : 7, ...held };
   });
   const jobs = members.map(({ status, job }, rank) => {
     const own = { id: rank + 1, status, failures: 0, cancelRequestedAt: null, gangStop: false };
@@ -74,4 +76,24 @@ test('gang fate: the end of one member, and a person’s cancel, end the others'
   assert.deepEqual(fate([asked, { status: 'running' }]).events, ['1 cancel', '2 cancel']);
   const stopped = { status: 'running', job: { cancelRequestedAt: 1, gangStop: true } } as const;
   assert.deepEqual(fate([stopped, { status: 'running' }], { gang: { stopping: true } }).events, ['1 stop', '2 stop']);
+});
+
+test('gang fate: a member that is left out is skipped when the others have succeeded, and is otherwise in nobody’s way', () => {
+  const out: Wanted = { status: 'pending', started: false, leftOut: true };
+  const running: Wanted = { status: 'running' };
+  assert.deepEqual(fate([running, out]), { stop: null, drop: null, events: [] });
+  assert.deepEqual(fate([HELD, out]).events, ['1 finish', '2 leave']);
+  assert.deepEqual(fate([{ status: 'done' }, out]).events, ['2 leave'], 'a round that stopped halfway');
+  const left: Wanted = { ...out, status: 'skipped', job: { reason: 'gang' } };
+  assert.deepEqual(fate([HELD, left]).events, ['1 finish'], 'a round that stopped halfway');
+  assert.deepEqual(fate([{ status: 'failed' }, out]).events, ['2 cancel']);
+  assert.deepEqual(fate([{ status: 'cancelled' }, { ...running, started: false }, out]).events, [
+    '2 cancel',
+    '3 cancel',
+  ]);
+  const given: Wanted = { status: 'pending', started: false };
+  assert.equal(fate([given, out]).drop, null);
+  assert.equal(fate([given, out], { online: [] }).drop, 'unless started');
+  const back: Wanted = { status: 'pending' };
+  assert.equal(fate([back, { ...out, started: true }], { gang: { stopping: true } }).drop, 'always');
 });

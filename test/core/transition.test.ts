@@ -119,6 +119,11 @@ test('transition: which event can happen to which status', () => {
       happensTo: ['blocked'],
       nothing: STATUSES.filter((status) => status !== 'blocked'),
     },
+    leave: {
+      event: { type: 'leave' },
+      happensTo: WAITING_STATUSES,
+      nothing: ['running', ...TERMINAL_STATUSES],
+    },
     retry: { event: { type: 'retry' }, happensTo: ['failed', 'cancelled', 'skipped'], nothing: [] },
   };
   for (const { event, happensTo, nothing } of Object.values(events)) {

@@ -23,7 +23,7 @@ test('POST /jobs: a gang is answered with its members, alone and in an array', a
   assert.equal(status, 201);
   const [first] = body.items;
   const { id } = first.gang;
-  const rules = { size: 3, spread: 'pack', on_member_failure: 'continue', timeout: 300_000 };
+  const rules = { size: 3, min: 3, spread: 'pack', on_member_failure: 'continue', timeout: 300_000 };
   for (const [rank, job] of body.items.entries()) {
     assert.deepEqual([job.gang, job.tags, job.max_attempts], [{ id, rank, ...rules }, ['a', `gang:${id}`], 1]);
   }
@@ -36,6 +36,8 @@ test('POST /jobs: a gang is answered with its members, alone and in an array', a
   assert.deepEqual([inArray.status, inArray.body.errors[0].pointer], [400, '/1/gang']);
   await server.call('POST', '/workers/register', { name: 'w', slots: 3 });
   assert.equal((await server.call('POST', '/jobs', large)).status, 201);
+  const elastic = await server.call('POST', '/jobs', { command: 'a', gang: { size: 9, min: 3, fail_fast: true } });
+  assert.deepEqual([elastic.status, elastic.body.items[8].gang.min], [201, 3]);
   const many = await server.call('POST', '/jobs', [{ command: 'a' }, { command: 'b', gang: { size: 2 } }]);
   assert.deepEqual(
     many.body.items.map((job: { command: string; gang: { rank: number } | null }) => [job.command, job.gang?.rank]),
@@ -168,6 +170,20 @@ const BAD: [string, unknown, string, RegExp][] = [
   ['input of a command that is not base64', { command: 'a', input: { base64: 'a' } }, '/input', /standard input/],
   ['an unknown rerun', { command: 'a', rerun: 'maybe' }, '/rerun', /safe/],
   ['a gang of none', { command: 'a', gang: { size: 0 } }, '/gang/size', /1 to 1000/],
+  ['a gang that starts with none', { command: 'a', gang: { size: 2, min: 0 } }, '/gang/min', /1 to 1000/],
+  ['a gang with a min above its size', { command: 'a', gang: { size: 2, min: 3 } }, '/gang/min', /at most gang.size/],
+  [
+    'a gang with min whose members go on alone',
+    { command: 'a', gang: { size: 2, min: 1, on_member_failure: 'continue' } },
+    '/gang/min',
+    /no min with continue/,
+  ],
+  [
+    'a gang with min that expires',
+    { command: 'a', gang: { size: 2, min: 1 }, start_timeout: '1m' },
+    '/start_timeout',
+    /left out/,
+  ],
   ['a gang without a size', { command: 'a', gang: {} }, '/gang/size', /./],
   ['a gang with a unique key', { command: 'a', gang: { size: 2 }, unique: { key: 'k' } }, '/unique', /idempotency/],
   [

@@ -119,6 +119,7 @@ describe('schedules over HTTP', { concurrency: 4 }, () => {
         [{ ...NIGHTLY, anchor: '2026-01-01T00:00:00Z' }, '/anchor'],
         [{ ...NIGHTLY, job: { command: 'x', delay: '5m' } }, '/job/delay'],
         [{ ...NIGHTLY, job: { command: 'x', unique: { key: 'k' } } }, '/job/unique'],
+        [{ ...NIGHTLY, job: { command: 'x', gang: { size: 2 } } }, '/job/gang'],
         [{ ...NIGHTLY, overlap: 'maybe' }, '/overlap'],
         [{ ...NIGHTLY, catchup: { policy: 'all', max: 1_001 } }, '/catchup/max'],
         [{ ...NIGHTLY, for_each: [] }, '/for_each'],
@@ -140,6 +141,8 @@ describe('schedules over HTTP', { concurrency: 4 }, () => {
         const { status, body } = await call('POST', '/schedules', { ...NIGHTLY, ...timing });
         assert.deepEqual([status, body.code], [400, 'schedule_invalid'], JSON.stringify(timing));
       }
+      const gang = await call('POST', '/schedules', { ...NIGHTLY, job: { command: 'x', gang: { size: 2 } } });
+      assert.match(gang.body.errors[0].detail, /a run is one job: for a gang, expected a workflow with a step/);
       const over = await call('POST', '/schedules', { ...NIGHTLY, end_at: '2020-01-01T00:00:00Z' });
       assert.deepEqual([over.status, over.body.code], [400, 'schedule_invalid']);
       assert.deepEqual((await call('GET', '/schedules')).body, { items: [], next_cursor: null });

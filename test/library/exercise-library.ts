@@ -81,6 +81,41 @@ export function exerciseLibrary(name: string, open: () => Promise<TestLibrary>):
       assert.equal(await b.result(), 'b');
     });
 
+    test('a gang runs all its members; each knows its gang, and the handle has them all', async () => {
+      await using it = await open();
+      const { workron } = it;
+      const train = job('train', {
+        gang: { size: 2, spread: 'pack', timeout: '1m' },
+        run: (input: string, { gang }) => ({ input, gang }),
+      });
+      const alone = job('alone', { run: (_: unknown, { gang }) => gang });
+      await assert.rejects(workron.submit(train, 'x', { gang: { size: 0 } }), /^WorkronError: gang\.size: expected/);
+      await assert.rejects(
+        workron.submit(train, 'x', { gang: { size: 2, min: 1, onMemberFailure: 'continue' } }),
+        /^WorkronError: gang\.min: .*no min with continue/,
+      );
+      await assert.rejects(
+        workron.submit(train, 'x', { gang: { size: 1_000, failFast: true } }),
+        /^WorkronError: gang: all online workers together have no places for a gang of 1000/,
+      );
+      const [handle, more] = await workron.submitAll(train, ['a', 'b']);
+      const fewer = await workron.submit(train, 'c', { gang: { size: 9, min: 1 } });
+      const single = await workron.submit(alone, null);
+      await workron.start({ jobs: [train, alone], concurrency: 4 });
+      const results = await Promise.all(handle?.members.map((member) => member.result()) ?? []);
+      assert.deepEqual(
+        results.map(({ input, gang }) => [input, gang?.rank, gang?.size, gang?.hosts.length]),
+        [0, 1].map((rank) => ['a', rank, 2, 2]),
+      );
+      assert.ok(results[0]?.gang?.id !== undefined && results[0].gang.id === results[1]?.gang?.id);
+      assert.equal((await more?.result())?.input, 'b', 'the handle of a gang is that of rank 0');
+      const { gang } = await fewer.result();
+      assert.ok(gang !== null && gang.rank === 0 && gang.size < 9 && gang.hosts.length === gang.size);
+      assert.equal((await fewer.members[8]?.ended())?.status, 'skipped');
+      assert.equal(await single.result(), null);
+      assert.deepEqual([single.members, handle?.members.length, handle?.members[0]], [[single], 2, handle]);
+    });
+
     test('wrong input is refused before anything is stored', async () => {
       await using it = await open();
       const { workron } = it;

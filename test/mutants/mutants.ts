@@ -1139,6 +1139,49 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
+    name: 'SQLite does not hold what a member of a gang needs',
+    edits: [
+      {
+        file: 'src/store/sqlite/jobs/claim.ts',
+        from: '    for (const { lane } of held) this.#room.hold(lane);\n',
+        to: '',
+      },
+    ],
+    tests: ['test/store/sqlite/contract.test.ts'],
+  },
+  {
+    name: 'PostgreSQL does not hold what a member of a gang needs',
+    edits: [
+      {
+        file: 'src/store/postgres/jobs/plan-claim.ts',
+        from: '  for (const { lane } of held) room.hold(lane);\n',
+        to: '',
+      },
+    ],
+    tests: ['test/store/postgres/contract.test.ts'],
+  },
+  {
+    name: 'a gang starts with fewer members than it needs',
+    edits: [{ file: 'src/core/place-gangs.ts', from: 'assigned.length >= least ?', to: 'assigned.length > 0 ?' }],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a gang that waits for room waits for more than it needs',
+    edits: [
+      {
+        file: 'src/core/place-gangs.ts',
+        from: '{ least, most: least });\n      isHolding',
+        to: '{ least, most });\n      isHolding',
+      },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'members of a gang that were left out end it when they are skipped',
+    edits: [{ file: 'src/core/gang-fate.ts', from: " && job.reason !== 'gang'", to: '' }],
+    tests: ['test/core/gang-fate.test.ts'],
+  },
+  {
     name: 'a retried member keeps its place of the earlier run',
     edits: [{ file: 'src/store/memory/graph/reopen.ts', from: '  tables.places.delete(entry.id);\n', to: '' }],
     tests: ['test/store/memory/contract.test.ts'],

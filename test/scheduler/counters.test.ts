@@ -138,7 +138,7 @@ async function liveThrough({ scheduler, context, clock, graph, claim, runOne }: 
   await scheduler.settle([{ ...(await claim(id)), outcome: DONE }], signal);
 
   // A member that is stopped with its gang.
-  const rules = { id: 'g', size: 2, spread: 'pack', onMemberFailure: 'restart', timeoutMs: MINUTE } as const;
+  const rules = { id: 'g', size: 2, min: 2, spread: 'pack', onMemberFailure: 'restart', timeoutMs: MINUTE } as const;
   const members = [0, 1].map((rank) => aJob({ tags: ['gang:g'], requires: ['crew'], gang: { ...rules, rank } }));
   await scheduler.submit(members, {}, signal);
   const crew = await scheduler.register(aWorker({ slots: 2, tags: ['crew'] }), signal);

@@ -113,13 +113,14 @@ class Run {
     const rules = ['restart', 'restart', 'restart', 'fail', 'continue'] as const;
     const onMemberFailure = rules[this.#random(rules.length)] as Gang['onMemberFailure'];
     const size = 1 + this.#random(SLOTS * WORKERS);
+    const min = onMemberFailure === 'continue' || this.#random(2) === 0 ? size : 1 + this.#random(size);
     const spread = (['pack', 'spread'] as const)[this.#random(2)] as Gang['spread'];
     const jobs = Array.from({ length: size }, (_, rank) =>
       aJob({
         tags: [`gang:${id}`],
         priority: 0,
         maxAttempts: onMemberFailure === 'restart' ? 3 : 1,
-        gang: { id, rank, size, spread, onMemberFailure, timeoutMs: 120_000 },
+        gang: { id, rank, size, min, spread, onMemberFailure, timeoutMs: 120_000 },
       }),
     );
     const { items } = await this.#parts.scheduler.submit(jobs, {}, signal);
@@ -151,6 +152,9 @@ class Run {
       member.terms.set(job.attempt, gang?.term ?? 0);
       const places = (await this.#store.places(signal)).filter(({ gangId }) => gangId === member.gangId);
       assert.equal(places.length, job.gang?.size, 'a member has started without a place for each');
+      const hosts = places.filter(({ workerId: site }) => site !== null).length;
+      assert.ok(hosts >= (job.gang?.min ?? 0), 'a gang has started with less than it needs');
+      assert.equal(job.gangContext?.hosts.length, hosts);
       assert.ok(
         places.every(({ accepted }) => accepted),
         'a member has started before all places are held',
@@ -223,7 +227,10 @@ class Run {
     for (const [, ofGang] of Map.groupBy([...jobs.values()], ({ gang }) => gang?.id)) {
       if (ofGang[0]?.gang?.onMemberFailure === 'continue') continue;
       const done = ofGang.filter(({ status }) => status === 'done').length;
-      assert.ok(done === 0 || done === ofGang.length, 'some members are done and others are not');
+      if (done === 0) continue;
+      const others = ofGang.filter(({ status, reason }) => status !== 'done' && reason !== 'gang');
+      assert.deepEqual(others.length, 0, 'some members are done and others are not');
+      assert.ok(done >= (ofGang[0]?.gang?.min ?? 0), 'a gang is done with less than it needs');
     }
   }
 

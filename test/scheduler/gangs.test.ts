@@ -33,7 +33,16 @@ async function scene(rules: Partial<Gang> = {}) {
     heartbeatMs: 5_000,
   });
   const workers = [await register(), await register()];
-  const gang = { id: 'g', size: 2, spread: 'spread', onMemberFailure: 'restart', timeoutMs: 60_000, ...rules } as const;
+  const size = rules.size ?? 2;
+  const gang = {
+    id: 'g',
+    size,
+    min: size,
+    spread: 'spread',
+    onMemberFailure: 'restart',
+    timeoutMs: 60_000,
+    ...rules,
+  } as const;
   const members = Array.from({ length: gang.size }, (_, rank) =>
     aJob({ tags: ['gang:g'], maxAttempts: 2, backoff: NO_BACKOFF, gang: { ...gang, rank } }),
   );
@@ -219,6 +228,33 @@ test('gang: with continue, a retried member starts when the others have ended, w
   assert.deepEqual(await statuses(), ['running', 'done']);
 });
 
+test('gang: with min, it starts with those that have places, and why tells the others', async () => {
+  const { scheduler, start, statuses, round, ids, why } = await scene({ size: 3, min: 2 });
+  const leases = await start();
+  const last = async () => (await scheduler.job(ids[2] ?? 0, signal)).waitingFor ?? '';
+  assert.match(await last(), /its gang, which has started with 2 of 3 members: this one had no place/);
+  for (const lease of leases) await scheduler.settle([{ ...lease, outcome: DONE }], signal);
+  assert.match(await why(), /2 of 2 members have succeeded/);
+  await round();
+  assert.deepEqual(await statuses(), ['done', 'done', 'skipped']);
+  await assert.rejects(
+    scheduler.retry(ids[2] ?? 0, signal),
+    /Cannot retry job 3: it is skipped: its gang has succeeded/,
+  );
+  const large = await scene({ size: 9, min: 3 });
+  await large.round();
+  await large.scheduler.setQueue('default', { maxRunning: 2 }, signal);
+  assert.match(
+    await large.why(),
+    /a higher max_running of queue default: it is 2, and its gang starts with at least 3/,
+  );
+  await large.scheduler.setQueue('default', { maxRunning: null }, signal);
+  assert.match(
+    await large.why(),
+    /places for a gang of 3 to 9: all online workers together have fewer, even when idle/,
+  );
+});
+
 test('gang: a retry is refused while another member is still being stopped, one by one and in bulk', async () => {
   const { scheduler, context, start, statuses, round, ids } = await scene();
   const [first, second] = await start();
@@ -257,7 +293,7 @@ test('gang: places are chosen again if a worker vanishes before the start, or do
   await scheduler.leave(two, signal);
   const three = await register();
   await round();
-  const sites = (await store.places(signal)).map(({ workerId }) => workerId);
+  const sites = (await store.places(signal)).map(({ workerId }) => workerId ?? 0);
   assert.deepEqual(
     sites.toSorted((a, b) => a - b),
     [one, three],

@@ -28,7 +28,7 @@ const EVERYTHING: JobSpec = {
   limits: [{ key: 'customer:42', max: 3 }],
   rates: [{ key: 'api', limit: 10, perMs: 1_000, burst: 2 }],
   onLimit: 'skip',
-  gang: { id: 'g1', rank: 1, size: 3, spread: 'pack', onMemberFailure: 'fail', timeoutMs: 5_000 },
+  gang: { id: 'g1', rank: 1, size: 3, min: 2, spread: 'pack', onMemberFailure: 'fail', timeoutMs: 5_000 },
   continueOnFailure: true,
   notify: [{ on: ['failed'], target: { type: 'command', command: 'mail' }, lateAfterMs: 60_000 }],
   tick: {

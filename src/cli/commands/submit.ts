@@ -17,6 +17,7 @@ export function submitCommand(): Command {
     .argument('[command...]', 'One argument is a shell line; several are quoted and joined')
     .option('-f, --file <FILE>', 'Submit the jobs of this file instead: JSON, one job or an array; - is stdin')
     .option('--gang <SIZE>', 'Submit a gang of SIZE jobs: all start, or none', integerFlag)
+    .option('--gang-min <COUNT>', 'Start with fewer than SIZE if not all fit, at least with COUNT', integerFlag)
     .option('--gang-spread <HOW>', 'pack, spread or same-worker (default: pack)', oneOfFlag(SPREADS))
     .option(
       '--on-member-failure <WHAT>',
@@ -49,6 +50,7 @@ export function submitCommand(): Command {
 interface SubmitOptions {
   file?: string;
   gang?: number;
+  gangMin?: number;
   gangSpread?: (typeof SPREADS)[number];
   onMemberFailure?: (typeof ON_MEMBER_FAILURE)[number];
   gangTimeout?: string;
@@ -56,8 +58,14 @@ interface SubmitOptions {
   idempotencyKey?: string;
 }
 
-function gangFrom({ file, gang: size, gangSpread, onMemberFailure, gangTimeout, failFast }: SubmitOptions) {
-  const rules = { spread: gangSpread, on_member_failure: onMemberFailure, timeout: gangTimeout, fail_fast: failFast };
+function gangFrom({ file, gang: size, gangMin, gangSpread, onMemberFailure, gangTimeout, failFast }: SubmitOptions) {
+  const rules = {
+    min: gangMin,
+    spread: gangSpread,
+    on_member_failure: onMemberFailure,
+    timeout: gangTimeout,
+    fail_fast: failFast,
+  };
   const given = Object.entries(rules).filter(([, value]) => value !== undefined);
   if (size === undefined && given.length > 0) throw usageError('expected --gang with its rules', '--gang 4');
   if (size !== undefined && file !== undefined) throw usageError('a file says by itself which jobs are gangs');

@@ -1,8 +1,8 @@
 /** Jobs: submit, list, read, change; and bulk operations on them. */
 
-import { randomBytes } from 'node:crypto';
 import { decode, invalid } from '../../api/decode.ts';
 import { toInstantOrNull } from '../../api/fields.ts';
+import { requireRoom } from '../../api/gang.ts';
 import { History, historyToWire } from '../../api/history.ts';
 import { AttemptList, Job, JobDetail, JobPage, Submitted, SubmittedJob, WaitQuery } from '../../api/job.ts';
 import { JobCancel, JobEdit } from '../../api/job-edit.ts';
@@ -22,8 +22,7 @@ import { routes } from '../../api/routes.ts';
 import { nothing } from '../../api/schemas.ts';
 import { WorkronError } from '../../core/error.ts';
 import type { NewJob } from '../../core/job.ts';
-import { laneOf } from '../../core/lane.ts';
-import { fitsIdle } from '../../core/place-gangs.ts';
+import { newGangId } from '../../scheduler/jobs/new-gang-id.ts';
 import type { Inserted } from '../../store/job-store.ts';
 import { submitterOf } from '../authenticate.ts';
 import { admitJobs, authorizeJobs } from '../authorize.ts';
@@ -211,7 +210,7 @@ async function submitOne(call: Call) {
   const submission = decode(JobSubmission, value);
   const jobs = newJobsFrom(submission, newGangId);
   admitJobs(call.principal, jobs);
-  if (submission.gang?.fail_fast) await requireRoom(call, jobs, '');
+  if (submission.gang?.fail_fast) await checkRoom(call, jobs, '');
   const { items, replayed } = await call.scheduler.submit(jobs, options, call.signal);
   if (submission.gang !== undefined) return submittedItems(items, replayed);
   const json = submittedJobToWire(onlyOne(items));
@@ -237,7 +236,7 @@ async function submitArray(call: Call) {
   const all = submitted.flatMap(({ members }) => members);
   admitJobs(call.principal, all);
   for (const [index, { members, failFast }] of submitted.entries()) {
-    if (failFast) await requireRoom(call, members, `/${index}`);
+    if (failFast) await checkRoom(call, members, `/${index}`);
   }
   const { items, replayed } = await call.scheduler.submit(all, options, call.signal);
   return submittedItems(items, replayed);
@@ -247,18 +246,8 @@ function submissionOf(submission: JobSubmission) {
   return { members: newJobsFrom(submission, newGangId), failFast: submission.gang?.fail_fast ?? false };
 }
 
-/** Throws if the workers that are online have no places for all members, even when idle. */
-async function requireRoom(call: Call, members: readonly NewJob[], path: string): Promise<void> {
-  const [first] = members;
-  if (first === undefined || first.gang === null) return;
-  const wanted = { gang: first.gang, lane: laneOf(first), members };
-  if (fitsIdle(wanted, await call.scheduler.workers(call.signal))) return;
-  const detail = `all online workers together have no places for a gang of ${first.gang.size}, even when idle`;
-  throw invalid([{ pointer: `${path}/gang`, detail }]);
-}
-
-function newGangId(): string {
-  return randomBytes(6).toString('hex');
+async function checkRoom(call: Call, members: readonly NewJob[], path: string): Promise<void> {
+  requireRoom(members, await call.scheduler.workers(call.signal), path);
 }
 
 function submittedItems(items: Inserted['items'], replayed: boolean) {

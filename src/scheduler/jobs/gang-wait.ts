@@ -16,18 +16,19 @@ export async function gangOf({ store }: SchedulerContext, job: Job, signal: Abor
   const own = places.find(({ jobId }) => jobId === job.id);
   if (own?.success != null && job.status === 'blocked') {
     const succeeded = places.filter(({ success }) => success !== null).length;
-    return `its gang: ${succeeded} of ${gang.size} members have succeeded, and this one is among them`;
+    return `its gang: ${succeeded} of ${own.size} members have succeeded, and this one is among them`;
   }
   if (job.status !== 'pending') return null;
   const queue = (await store.queues(signal)).find(({ name }) => name === job.queue);
   if (queue?.paused) return `queue ${job.queue} to be resumed: it is paused`;
+  if (own?.workerId === null && places.some(({ started }) => started)) {
+    return `its gang, which has started with ${own.size} of ${gang.size} members: this one had no place, and is skipped if they succeed`;
+  }
   if (own?.started) return 'its gang: the other members are being stopped, then all start again';
   if (own === undefined && places.length > 0) {
     return `its gang: ${places.length} of ${gang.size} members are in an earlier run; it starts when they have ended`;
   }
-  return own !== undefined
-    ? await placesLeft(store, gang, places, signal)
-    : await roomFor(store, { ...job, gang }, signal);
+  return own !== undefined ? await placesLeft(store, places, signal) : await roomFor(store, { ...job, gang }, signal);
 }
 
 /** A group has the gang of its items. */
@@ -37,15 +38,15 @@ function isGroup({ gang, groupId, workflowId }: Job): boolean {
 
 async function placesLeft(
   store: SchedulerContext['store'],
-  { size }: Gang,
-  places: readonly Place[],
+  all: readonly Place[],
   signal: AbortSignal,
 ): Promise<string> {
+  const places = all.filter(({ workerId }) => workerId !== null);
   const open = places.find(({ accepted }) => !accepted);
   if (open === undefined) return 'its worker to start it: all places of its gang are held';
   const held = places.filter(({ accepted }) => accepted).length;
   const worker = (await store.workers(signal)).find(({ id }) => id === open.workerId);
-  return `the places of its gang: ${held} of ${size} are held; worker ${open.workerId} (${worker?.name ?? 'gone'}) has no room yet`;
+  return `the places of its gang: ${held} of ${places.length} are held; worker ${open.workerId} (${worker?.name ?? 'gone'}) has no room yet`;
 }
 
 async function roomFor(
@@ -62,8 +63,15 @@ async function roomFor(
     return `its gang: ${waiting} of ${size} members wait; ${rest}`;
   }
   const wanted = { gang: job.gang, lane: laneOf(job), members: { length: waiting } };
+  const { min } = job.gang;
+  const most = (await store.queues(signal)).find(({ name }) => name === job.queue)?.maxRunning ?? null;
+  if (most !== null && most < Math.min(min, waiting)) {
+    return `a higher max_running of queue ${job.queue}: it is ${most}, and its gang starts with at least ${Math.min(min, waiting)}`;
+  }
   const places =
-    waiting < size ? `places for ${waiting} of the ${size} members of its gang` : `places for a gang of ${size}`;
+    waiting < size
+      ? `places for ${waiting} of the ${size} members of its gang`
+      : `places for a gang of ${min < size ? `${min} to ${size}` : size}`;
   if (!fitsIdle(wanted, await store.workers(signal))) {
     return `${places}: all online workers together have fewer, even when idle`;
   }

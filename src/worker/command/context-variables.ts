@@ -27,11 +27,11 @@ export function tickVariables(tick: TickOfJob): Record<string, string> {
 }
 
 /** Addresses contain no commas. */
-export function gangVariables({ id, rank, size }: Gang, { hosts }: GangContext): Record<string, string> {
+export function gangVariables({ id, rank }: Gang, { hosts }: GangContext): Record<string, string> {
   return {
     WORKRON_GANG_ID: id,
     WORKRON_GANG_RANK: String(rank),
-    WORKRON_GANG_SIZE: String(size),
+    WORKRON_GANG_SIZE: String(hosts.length),
     WORKRON_GANG_HOSTS: hosts.join(','),
   };
 }

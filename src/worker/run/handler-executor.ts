@@ -2,6 +2,7 @@
 
 import { progressFrom } from '../../api/report.ts';
 import { formatDuration } from '../../core/duration.ts';
+import type { Gang, GangContext } from '../../core/gang.ts';
 import { Cancel, Fatal, RateLimited, RetryAfter, Snooze, Stopped } from '../../core/handler-errors.ts';
 import type { JobSpec, RunContext } from '../../core/job.ts';
 import { MAX_RESULT_BYTES, type Outcome } from '../../core/outcome.ts';
@@ -41,6 +42,8 @@ export interface HandlerContext {
   readonly parents: RunContext['parents'];
   /** The tick of a schedule that the job runs for; `null` for a submitted job. */
   readonly tick: TickOfJob | null;
+  /** The gang that it is a member of, with the hosts of all members; `null` for other jobs. */
+  readonly gang: (Gang & GangContext) | null;
   /** Adds a line to the attempt's output. */
   log(line: string): void;
   /** Reports progress: a fraction from 0 to 1, and a text. */
@@ -166,6 +169,11 @@ class Context implements HandlerContext {
 
   get tick(): TickOfJob | null {
     return this.#assignment.job.tick;
+  }
+
+  get gang(): (Gang & GangContext) | null {
+    const { gang, gangContext } = this.#assignment.job;
+    return gang === null || gangContext === undefined ? null : { ...gang, ...gangContext };
   }
 
   get #runContext(): RunContext {

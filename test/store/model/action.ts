@@ -106,6 +106,8 @@ export type Action =
   | {
       type: 'gang';
       size: number;
+      /** So many members fewer suffice, at least one. */
+      spare: number;
       priority: number;
       resources: Record<string, number>;
       spread: 'pack' | 'spread';
@@ -329,6 +331,7 @@ export const action: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: fc.record({
       type: fc.constant('gang'),
       size: few,
+      spare: fc.constantFrom(0, 0, 1, 2),
       priority: fc.integer({ min: -1, max: 1 }),
       resources: fc.constantFrom<Record<string, number>>({}, { m: 1 }),
       spread: fc.constantFrom('pack', 'spread'),

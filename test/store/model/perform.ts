@@ -219,8 +219,9 @@ export async function perform(world: World, action: Action): Promise<unknown> {
       return { ahead, outlook, found, count: await store.count(action.filter, 5, forever) };
     }
     case 'gang': {
-      const { type: _type, size, spread, rule: onMemberFailure, ...spec } = action;
-      const gang = { id: `g${world.step}`, size, spread, onMemberFailure, timeoutMs: 9 * STEP_MS } as const;
+      const { type: _type, size, spare, spread, rule: onMemberFailure, ...spec } = action;
+      const min = onMemberFailure === 'continue' ? size : Math.max(1, size - spare);
+      const gang = { id: `g${world.step}`, size, min, spread, onMemberFailure, timeoutMs: 9 * STEP_MS } as const;
       const members = Array.from({ length: size }, (_, rank) => aJob({ ...spec, gang: { ...gang, rank } }));
       const { items } = await store.insert(members, {}, forever);
       for (const { job } of items) world.learnJob(job.id);

@@ -31,6 +31,8 @@ export function reasonText(job: Ended): string | null {
       return 'It did not start within its start_timeout.';
     case 'limit':
       return 'A limit was full, and the job does not wait for limits.';
+    case 'gang':
+      return 'Its gang has succeeded without it: it had no place.';
     case null:
       return null;
   }

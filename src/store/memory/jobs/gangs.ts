@@ -22,26 +22,24 @@ export function placeGangs(tables: Tables): number {
   const heads = [...tables.live.lanes()]
     .filter(({ lane }) => !lane.gang && queues.left(lane.queue) > 0)
     .map(({ lane, line }) => ({ lane, ...orderOf(line.peek() as Entry) }));
-  const placed = placeIn(
-    gangs.filter(({ lane, members }) => queues.left(lane.queue) >= members.length),
-    {
-      workers: able,
-      places: waitingPlaces(tables),
-      reservations: validReservations(tables).map((row) => {
-        const entry = tables.jobs.get(row.jobId) as Entry;
-        return { ...row, lane: laneFromKey(entry.lane), priority: entry.spec.priority };
-      }),
-      now: tables.clock.now(),
-      mayHold: (gang) => mayHold(gang, heads, able),
-    },
-  );
+  const placed = placeIn(gangs, {
+    workers: able,
+    places: waitingPlaces(tables),
+    reservations: validReservations(tables).map((row) => {
+      const entry = tables.jobs.get(row.jobId) as Entry;
+      return { ...row, lane: laneFromKey(entry.lane), priority: entry.spec.priority };
+    }),
+    now: tables.clock.now(),
+    left: ({ queue }) => queues.left(queue),
+    mayHold: (gang) => mayHold(gang, heads, able),
+  });
   for (const place of placed) tables.places.set(place.jobId, place);
   for (const gang of gangs) {
     if (!placed.some(({ gangId }) => gangId === gang.gang.id)) continue;
     tables.gangs.set(gang.gang.id, nextTerm(gang, tables.gangs.get(gang.gang.id)));
   }
   if (placed.length > 0) tables.changes.madeWork();
-  return placed.length;
+  return placed.filter(({ workerId }) => workerId !== null).length;
 }
 
 export function places(tables: Tables): Place[] {
@@ -110,7 +108,8 @@ export function startPlaced(tables: Tables, request: ClaimRequest, held: readonl
 }
 
 export function gangHosts(tables: Tables, gang: Gang): string[] {
-  const hosts = placesOf(tables, gang.id).map(({ rank, workerId }) => {
+  const hosts = placesOf(tables, gang.id).flatMap(({ rank, workerId }) => {
+    if (workerId === null) return [];
     const profile = tables.workers.get(workerId)?.profile;
     return { rank, host: profile?.address ?? profile?.host ?? '' };
   });

@@ -44,7 +44,7 @@ interface PlaceRow {
   gang_id: string;
   rank: number;
   size: number;
-  worker_id: number;
+  worker_id: number | null;
   accepted: boolean;
   started: boolean;
   until: number;
@@ -86,23 +86,21 @@ export async function placeGangs(context: Context, signal: AbortSignal): Promise
     const heads = (await session.query<Head>(sql.laneHeads, [numbers(single.map(({ id }) => id)), caps])).map(
       ({ lane, rank, due }) => ({ lane: lanes.lane(lane) as Lane, priority: -rank, dueAt: Number(due) }),
     );
-    const found = placeIn(
-      gangs.filter(({ lane, members }) => left(lane) >= members.length),
-      {
-        workers: online,
-        places: known.filter((place): place is HeldPlace => place.lane !== null),
-        reservations: (await readReservations(sql, session)).map((row) => ({ ...row, lane: laneFromKey(row.lane) })),
-        now: rows[0]?.now ?? 0,
-        mayHold: (gang) => mayHold(gang, heads, online),
-      },
-    );
+    const found = placeIn(gangs, {
+      workers: online,
+      places: known.filter((place): place is HeldPlace => place.lane !== null),
+      reservations: (await readReservations(sql, session)).map((row) => ({ ...row, lane: laneFromKey(row.lane) })),
+      now: rows[0]?.now ?? 0,
+      left,
+      mayHold: (gang) => mayHold(gang, heads, online),
+    });
     if (found.length === 0) return [];
     await session.query(sql.insertPlaces, columnsOf(found));
     await beginTerms(sql, session, gangs, found);
     return found;
   });
   if (placed.length > 0) hints.announce({ work: true });
-  return placed.length;
+  return placed.filter(({ workerId }) => workerId !== null).length;
 }
 
 export async function places(context: Context, signal: AbortSignal): Promise<Place[]> {

@@ -23,7 +23,7 @@ export function gangsSql(s: string) {
         left join ${s}.lane n on n.id = l.lane
       order by p.gang_id, p.rank`,
     insertPlaces: `insert into ${s}.place (job_id, gang_id, rank, size, worker_id, accepted, started, until)
-      select i.job_id, i.gang_id, i.rank, i.size, i.worker_id, false, false, ${instant('i.until')}
+      select i.job_id, i.gang_id, i.rank, i.size, i.worker_id, i.worker_id is null, false, ${instant('i.until')}
       from unnest($1::bigint[], $2::text[], $3::integer[], $4::integer[], $5::integer[], $6::float8[])
         i(job_id, gang_id, rank, size, worker_id, until)`,
     acceptPlaces: `update ${s}.place set accepted = true where job_id = any($1::bigint[])`,
@@ -49,7 +49,7 @@ export function gangsSql(s: string) {
       and not exists (select 1 from ${s}.place p where p.gang_id = g.id)`,
     gangHosts: `select p.gang_id, p.rank, coalesce(w.profile ->> 'address', w.profile ->> 'host', '') as host
       from ${s}.place p left join ${s}.worker w on w.id = p.worker_id
-      where p.gang_id = any($1::text[]) order by p.gang_id, p.rank`,
+      where p.gang_id = any($1::text[]) and p.worker_id is not null order by p.gang_id, p.rank`,
 
     // PostgreSQL only: there are several writers, and a result is written with the end.
     writeResults: `insert into ${s}.result (job_id, value) select * from unnest($1::bigint[], $2::jsonb[])`,

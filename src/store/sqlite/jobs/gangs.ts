@@ -35,7 +35,7 @@ interface PlaceRow {
   gang_id: string;
   rank: number;
   size: number;
-  worker_id: number;
+  worker_id: number | null;
   accepted: number;
   started: number;
   until: number;
@@ -74,23 +74,21 @@ export function placeGangs(context: Context): number {
     .tuples<[lane: number, rank: number, turn: number, due: number, jobId: number]>(sql.allHeads)
     .map(([lane, rank, , due]) => ({ lane: lanes.laneOf(lane), priority: -rank, dueAt: due }))
     .filter(({ lane }) => !lane.gang && queues.left(lane.queue) > 0);
-  const placed = placeIn(
-    gangs.filter(({ lane, members }) => queues.left(lane.queue) >= members.length),
-    {
-      workers: able,
-      places: places.filter((place): place is HeldPlace => place.lane !== null),
-      reservations: reservations(context).map((row) => ({ ...row, lane: lanes.laneOf(row.lane) })),
-      now,
-      mayHold: (gang) => mayHold(gang, heads, able),
-    },
-  );
+  const placed = placeIn(gangs, {
+    workers: able,
+    places: places.filter((place): place is HeldPlace => place.lane !== null),
+    reservations: reservations(context).map((row) => ({ ...row, lane: lanes.laneOf(row.lane) })),
+    now,
+    left: ({ queue }) => queues.left(queue),
+    mayHold: (gang) => mayHold(gang, heads, able),
+  });
   for (const { jobId, gangId, rank, size, workerId, until } of placed) {
     database.run(sql.insertPlaces, jobId, gangId, rank, size, workerId, until);
   }
   if (placed.length === 0) return 0;
   beginTerms(context, gangs, placed);
   effects.madeWork();
-  return placed.length;
+  return placed.filter(({ workerId }) => workerId !== null).length;
 }
 
 export function places(context: Context): Place[] {

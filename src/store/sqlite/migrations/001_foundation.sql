@@ -63,13 +63,14 @@ create table reservation (
 
 -- Places of the members of a gang, from when they are given until the gang is over. accepted: the worker has room for it, and holds
 -- it. started: the member has been claimed, or will not be in this term. Until all are accepted, they are given back after "until".
--- success: the member has succeeded and waits for the others, {"exitCode", "result"}.
+-- success: the member has succeeded and waits for the others, {"exitCode", "result"}. A member that is left out of the term has no
+-- worker_id, and is accepted. size: the number of members with one.
 create table place (
   job_id integer primary key,
   gang_id text not null,
   rank integer not null,
   size integer not null,
-  worker_id integer not null,
+  worker_id integer,
   accepted integer not null,
   started integer not null,
   until integer not null,

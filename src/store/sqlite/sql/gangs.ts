@@ -10,7 +10,7 @@ export const gangsSql = {
   places: `select p.job_id, p.gang_id, p.rank, p.size, p.worker_id, p.accepted, p.started, p.until, p.success, l.lane
     from place p left join live l on l.job_id = p.job_id and l.status = 'pending' order by p.gang_id, p.rank`,
   insertPlaces: `insert into place (job_id, gang_id, rank, size, worker_id, accepted, started, until)
-    values (?, ?, ?, ?, ?, 0, 0, ?)`,
+    values (?1, ?2, ?3, ?4, ?5, ?5 is null, 0, ?6)`,
   acceptPlaces: 'update place set accepted = 1 where job_id in (select value from json_each(?))',
   startPlaces: 'update place set started = 1 where job_id in (select value from json_each(?))',
   gangs: `select id, job_id, term, failures, charged, stops, stopping from gang
@@ -30,7 +30,7 @@ export const gangsSql = {
     and not exists (select 1 from place where place.gang_id = gang.id)`,
   gangHosts: `select p.gang_id, p.rank, coalesce(w.profile ->> 'address', w.profile ->> 'host', '') as host
     from place p left join worker w on w.id = p.worker_id
-    where p.gang_id in (select value from json_each(?)) order by p.gang_id, p.rank`,
+    where p.gang_id in (select value from json_each(?)) and p.worker_id is not null order by p.gang_id, p.rank`,
 
   // SQLite only: PostgreSQL knows all lanes.
   anyGangLane: `select 1 as found from lane where key like '%,"gang"]' limit 1`,

@@ -22,7 +22,8 @@ export function Gang({ job }: { job: JobDetail }) {
   return (
     <section className="stack" aria-label="Gang">
       <p className="why-line">
-        Rank {gang.rank} of a gang of {gang.size}. <Link href={gangHref(gang.id)}>All members</Link>
+        Rank {gang.rank} of a gang of {gang.min < gang.size ? `${gang.min} to ${gang.size}` : gang.size}.{' '}
+        <Link href={gangHref(gang.id)}>All members</Link>
       </p>
       <div className="table-frame">
         <table className="table">

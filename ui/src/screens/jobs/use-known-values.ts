@@ -19,6 +19,8 @@ const REASONS = [
   'upstream_failed',
   'condition',
   'expired',
+  'limit',
+  'gang',
 ] as const satisfies readonly NonNullable<Job['reason']>[];
 
 const TIMES: readonly Known[] = [

@@ -1,6 +1,7 @@
 /** The clients of a simulation: they submit, cancel, retry and configure, and send again what was not answered. */
 
 import { isWorkronError } from '../../src/core/error.ts';
+import { gangTag } from '../../src/core/gang.ts';
 import { DEFAULT_SPEC, type NewJob } from '../../src/core/job.ts';
 import { NEVER } from '../../src/core/never.ts';
 import { DEFAULT_CATCHUP } from '../../src/core/schedule/plan-ticks.ts';
@@ -50,6 +51,8 @@ export class Clients {
         return this.#submit(op);
       case 'burst':
         return this.#burst(op);
+      case 'gang':
+        return this.#gang(op);
       case 'cancel':
         return this.#about(op.token, (id) =>
           this.#once((scheduler) => scheduler.cancel(id, { keepChildren: false }, NEVER)),
@@ -103,6 +106,20 @@ export class Clients {
       this.#ids.set(token, stored.id);
       this.#world.witness.acknowledged(stored.id, token);
     }
+  }
+
+  async #gang({ token, job, size, min, rule }: Extract<Op, { type: 'gang' }>): Promise<void> {
+    const gang = { id: token, size, min, spread: 'pack', onMemberFailure: rule, timeoutMs: 30_000 } as const;
+    const delayMs = job.delayMs === 0 ? null : job.delayMs;
+    const one = { ...specOf(job), tags: [gangTag(token)], runAt: null, delayMs, unique: null, dependsOn: [] };
+    const members = Array.from({ length: size }, (_, rank): NewJob => {
+      return { ...one, name: `${token}.${rank}`, gang: { ...gang, rank } };
+    });
+    for (const { name } of members) this.#world.witness.idempotent(name ?? '');
+    const options = { idempotency: { key: token, fingerprint: token } };
+    const { items } = await this.#untilDone((scheduler) => scheduler.submit(members, options, NEVER));
+    for (const { job: stored } of items) this.#world.witness.acknowledged(stored.id, stored.name ?? '');
+    this.#ids.set(token, items[0]?.job.id as number);
   }
 
   /** Many short jobs at once, so that workers prefetch. */

@@ -1,5 +1,6 @@
 /** What happens in a simulation: its parts, the calls of clients, and the faults, all drawn from the seed. */
 
+import type { Gang } from '../../src/core/gang.ts';
 import type { Limit, Rate } from '../../src/core/meter.ts';
 import type { OverlapPolicy } from '../../src/core/schedule/schedule.ts';
 import { Chance } from './chance.ts';
@@ -35,6 +36,7 @@ export interface JobPlan {
 export type Op = { at: number } & (
   | { type: 'submit'; token: string; job: JobPlan; idempotent: boolean; after: string[]; unique: UniquePlan | null }
   | { type: 'burst'; token: string; count: number; queue: string; rerun: 'safe' | 'never' }
+  | { type: 'gang'; token: string; job: JobPlan; size: number; min: number; rule: Gang['onMemberFailure'] }
   | { type: 'cancel'; token: string }
   | { type: 'retry'; token: string }
   | { type: 'queue'; queue: string; maxRunning: number | null; paused: boolean }
@@ -91,6 +93,9 @@ export interface Plan {
   faults: Fault[];
 }
 
+/** The seeds with gangs, modulo 12. The others have the histories that they had before there were any. */
+const WITH_GANGS: readonly number[] = [0, 7];
+
 const QUEUES = ['default', 'default', 'limited', 'other'];
 
 export function planOf(seed: number): Plan {
@@ -107,7 +112,9 @@ export function planOf(seed: number): Plan {
   (workers[0] as Plan['workers'][number]).gpus = 2;
   const untilMs = leaseMs * chance.int(3, 6);
   const base = { seed, leaseMs, exclusive, schedulers, workers, untilMs };
-  return { ...base, ops: opsOf(chance.fork('ops'), base), faults: faultsOf(chance.fork('faults'), base) };
+  const gangs = WITH_GANGS.includes(seed % 12) ? gangsOf(chance.fork('gangs'), base) : [];
+  const ops = [...opsOf(chance.fork('ops'), base), ...gangs];
+  return { ...base, ops, faults: faultsOf(chance.fork('faults'), base) };
 }
 
 type Base = Omit<Plan, 'ops' | 'faults'>;
@@ -248,6 +255,24 @@ export function behaviourOf(plan: Plan, token: string, attempt: number): Behavio
   const draw = chance.next();
   const end = attempt > 5 || draw < 0.65 ? 'success' : draw < 0.88 ? 'failure' : draw < 0.95 ? 'snooze' : 'fatal';
   return { runMs, end, ignoresStop: chance.happens(0.15), talks: chance.happens(0.2) };
+}
+
+/** Gangs that all workers together can hold. */
+function gangsOf(chance: Chance, { leaseMs, untilMs, workers }: Base): Op[] {
+  const slots = workers.reduce((sum, worker) => sum + worker.slots, 0);
+  const ops: Op[] = [];
+  for (let index = chance.int(1, 3); index > 0; index -= 1) {
+    const token = `g${index}`;
+    const size = chance.int(1, slots);
+    const rule = chance.pick<Gang['onMemberFailure']>(['restart', 'restart', 'restart', 'fail', 'continue']);
+    const min = rule === 'continue' || chance.happens(0.5) ? size : chance.int(1, size);
+    const maxAttempts = rule === 'restart' ? chance.int(2, 4) : 1;
+    const alone = { queue: 'gangs', gpus: 0, startTimeoutMs: null, rerun: 'safe', fairKey: null } as const;
+    const job: JobPlan = { ...jobPlan(chance, leaseMs), ...alone, limits: [], rates: [], maxAttempts };
+    ops.push({ type: 'gang', token, job, size, min, rule, at: chance.int(0, untilMs) });
+    if (chance.happens(0.2)) ops.push({ type: 'cancel', token, at: chance.int(0, untilMs) });
+  }
+  return ops;
 }
 
 function faultsOf(chance: Chance, base: Base): Fault[] {

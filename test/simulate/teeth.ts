@@ -241,4 +241,23 @@ export const TEETH: Tooth[] = [
     'a schedule overlaps with one unfinished run',
     edit('src/core/schedule/plan-line.ts', "if (open === 0) return 'free';", "if (open <= 1) return 'free';"),
   ),
+  tooth(
+    false,
+    'a member of a gang starts before all places are held',
+    edit('src/core/place-gangs.ts', 'return places.every(({ accepted }) => accepted) && waiting', 'return waiting'),
+  ),
+  tooth(
+    false,
+    'a member pays for being stopped with its gang',
+    edit(
+      'src/core/member.ts',
+      'counters: countersOf(job), delayMs: 0',
+      'counters: { ...countersOf(job), failures: job.failures + 1 }, delayMs: 0',
+    ),
+  ),
+  tooth(
+    false,
+    'the members of a gang go on when one has failed',
+    edit('src/core/gang-fate.ts', '  if (hasFailed) return cancelling(unfinished);\n', ''),
+  ),
 ];

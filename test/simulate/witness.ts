@@ -6,6 +6,7 @@ import type { Settlement } from '../../src/core/outcome.ts';
 import type { Inserted, InsertedAndClaimed } from '../../src/store/job-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { Executions } from './executions.ts';
+import { awaitsRecord, checkCharge, checkEnds, checkPlaces } from './witness-gangs.ts';
 import { checkLimits, checkRates } from './witness-meters.ts';
 import { checkSchedules } from './witness-schedules.ts';
 
@@ -109,6 +110,8 @@ export class Witness {
       const jobs = claimed.flatMap(({ id }) => this.#known.get(id)?.job ?? []);
       checkLimits(jobs, this.#known.values(), this.#fail);
       if (claimed.length > 0) await this.#checkClaimer(claimed);
+      if (claimed.some(({ gang }) => gang !== null))
+        checkPlaces(claimed, await this.#options.store.places(NEVER), this.#fail);
       if (name === 'tick' || name === 'runSchedule' || name === 'changeSchedule') {
         await checkSchedules(this.#options.store, this.#policies, this.#fail);
       }
@@ -126,7 +129,10 @@ export class Witness {
       const record = records.find((one) => one.attempt === attempt && one.workerId === workerId);
       const expected = OUTCOME_OF[outcome.type];
       const same = record?.outcome === expected;
-      const counts = same || (record?.outcome === 'cancelled' && outcome.type !== 'succeeded');
+      const isStopped = record?.outcome === 'cancelled' || record?.outcome === 'stopped';
+      const [job] = await store.read([jobId], NEVER);
+      const isHeld = job !== undefined && job.attempt === attempt && awaitsRecord(job, records);
+      const counts = same || isHeld || (isStopped && outcome.type !== 'succeeded');
       if (answers[index] === 'ok' && !counts) {
         this.#note(
           'one outcome',
@@ -155,6 +161,8 @@ export class Witness {
       if (!isTerminal(job.status))
         this.#note('nothing waits forever', `job ${job.id} (${job.name}) is still ${job.status}`);
     }
+    const jobs = [...this.#known.values()].map(({ job }) => job);
+    checkEnds(jobs, (rule, message) => this.#note(rule, message));
     if (!this.#options.clockWasSet()) checkRates(this.#known.values(), (rule, message) => this.#note(rule, message));
     await checkSchedules(store, this.#policies, this.#fail).catch((error: unknown) => {
       if (!(error instanceof Violation)) throw error;
@@ -212,7 +220,7 @@ export class Witness {
     return parents.some((parent) => this.#mayReopen(parent));
   }
 
-  #checkStep(before: Known | undefined, { job }: Known): void {
+  #checkStep(before: Known | undefined, { job, records }: Known): void {
     const from = before?.job;
     const attempt = from?.attempt ?? 0;
     const isClaim = job.status === 'running' && (from?.status !== 'running' || job.attempt !== attempt);
@@ -226,8 +234,8 @@ export class Witness {
     if (isTerminal(from.status) && job.status !== from.status && !(this.#mayReopen(job) && from.status !== 'done')) {
       this.#fail('an end is final', `job ${job.id} was ${from.status} and is ${job.status}`);
     }
-    if (from.cancelRequestedAt !== null && from.status === 'running' && job.status !== 'running') {
-      if (job.status !== 'done' && job.status !== 'cancelled') {
+    if (from.cancelRequestedAt !== null && !from.gangStop && from.status === 'running' && job.status !== 'running') {
+      if (job.status !== 'done' && job.status !== 'cancelled' && !awaitsRecord(job, records)) {
         this.#fail('cancel holds', `job ${job.id} was asked to stop and is ${job.status}`);
       }
     }
@@ -235,7 +243,7 @@ export class Witness {
 
   /** Every claim has exactly one record, which never changes. */
   async #checkRecords(before: readonly Attempt[], { job, records }: Known): Promise<void> {
-    const ended = job.status === 'running' ? job.attempt - 1 : job.attempt;
+    const ended = job.status === 'running' || awaitsRecord(job, records) ? job.attempt - 1 : job.attempt;
     if (records.length !== ended || records.some(({ attempt }, index) => attempt !== index + 1)) {
       const listed = records.map(({ attempt, outcome }) => `${attempt} ${outcome}`).join(', ');
       this.#fail(
@@ -288,7 +296,8 @@ export class Witness {
       records.slice(from).filter(({ outcome }) => outcomes.includes(outcome)).length;
     const failures = count(['failed', 'timeout', 'lost'], forgiven);
     const interruptions = count(['interrupted'], replaced);
-    if (interruptions <= 10 && (job.failures !== failures || job.interruptions !== interruptions)) {
+    if (job.gang !== null) checkCharge(job, { failures, interruptions }, this.#fail);
+    else if (interruptions <= 10 && (job.failures !== failures || job.interruptions !== interruptions)) {
       this.#fail(
         'exact budget',
         `job ${job.id} counts ${job.failures} failures and ${job.interruptions} interruptions; its records have ${failures} and ${interruptions}`,

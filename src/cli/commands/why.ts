@@ -33,7 +33,8 @@ function explain(job: JobDetail): string {
   if (!isTerminal(job.status)) return `job ${job.id} is ${job.status}: ${job.waiting_for ?? 'about to start'}`;
   if (job.status === 'done')
     return `job ${job.id} is done since ${when(job.done_at)}, after ${between(job.started_at, job.done_at)}`;
-  if (job.status === 'skipped')
+  // One that a limit or its gang has ended says so by its error.
+  if (job.status === 'skipped' && job.error === null)
     return `job ${job.id} is skipped (${job.reason}): it was to run after ${job.depends_on.map(dependencyText).join(', ')}`;
   if (job.status === 'failed' && job.error !== null) return `job ${job.id} failed: ${gist(job.error)}${adviceFor(job)}`;
   return `job ${job.id} is ${job.status} (${job.reason})${job.error === null ? '' : `: ${gist(job.error)}`}`;

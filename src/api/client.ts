@@ -29,7 +29,7 @@ import type { Health, Readiness } from './health.ts';
 import { allPages, HttpClient, textChunks } from './http-client.ts';
 import type { Attempt, Job, JobDetail, JobPage, SubmittedJob } from './job.ts';
 import type { JobEditInput } from './job-edit.ts';
-import type { JobSubmissionInput } from './job-submission.ts';
+import type { JobSubmissionInput, JobsInput } from './job-submission.ts';
 import type { BulkAnswer, BulkRequestInput, Operation } from './operation.ts';
 import type { Queue, QueueEditInput } from './queue.ts';
 import type {
@@ -70,19 +70,13 @@ export class Client {
     this.capacity = new CapacityClient(this.#http);
   }
 
-  /** One job. A gang, which is several, goes to `submitGang`. */
+  /** One job. A gang, which is several, goes to `submitAll`. */
   submit(job: JobSubmissionInput, options: SubmitOptions = {}): Promise<SubmittedJob> {
     return this.#http.json(routes.submitJobs, { body: job, ...submitCall(options) }) as Promise<SubmittedJob>;
   }
 
-  /** Returns the members of a gang, by rank. */
-  async submitGang(job: JobSubmissionInput, options: SubmitOptions = {}): Promise<SubmittedJob[]> {
-    const submitted = await this.#http.json(routes.submitJobs, { body: job, ...submitCall(options) });
-    return (submitted as { items: SubmittedJob[] }).items;
-  }
-
-  /** All of them or none, in order. */
-  async submitAll(jobs: readonly JobSubmissionInput[], options: SubmitOptions = {}): Promise<SubmittedJob[]> {
+  /** All of them or none, in order. Instead of a list, it takes one gang, and returns its members by rank. */
+  async submitAll(jobs: JobsInput, options: SubmitOptions = {}): Promise<SubmittedJob[]> {
     const submitted = await this.#http.json(routes.submitJobs, { body: jobs, ...submitCall(options) });
     return (submitted as { items: SubmittedJob[] }).items;
   }

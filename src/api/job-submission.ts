@@ -184,6 +184,8 @@ export const JobSubmission = named(
 export type JobSubmission = z.output<typeof JobSubmission>;
 /** Before decoding: durations and instants as text. */
 export type JobSubmissionInput = z.input<typeof JobSubmission>;
+/** A list, or one gang. */
+export type JobsInput = readonly JobSubmissionInput[] | (JobSubmissionInput & { gang: object });
 
 /** One job, or an array of which all or none are stored. */
 export const JobsSubmission = named('JobsSubmission', z.union([JobSubmission, z.array(JobSubmission).max(MAX_JOBS)]));

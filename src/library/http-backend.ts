@@ -85,7 +85,7 @@ export function httpEngine(client: Client): Engine {
           ? await client.submitAll(jobs, options)
           : first.gang === undefined
             ? [await submitOne(first, options)]
-            : await client.submitGang(first, options);
+            : await client.submitAll({ ...first, gang: first.gang }, options);
       return submitted.map(({ id, deduplicated }) => ({ id, deduplicated }));
     },
     enlist: () => Promise.reject(notHere()),

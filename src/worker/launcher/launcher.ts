@@ -156,11 +156,13 @@ export class Launcher implements AsyncDisposable {
     const frames = new FrameReader((kind, id, payload) => this.#receive(kind, id, payload));
     child.stdout.on('data', (chunk: Buffer) => frames.push(chunk));
     child.stderr.on('data', (text: Buffer) => log.warn({ text: text.toString() }, 'launcher wrote to stderr'));
-    child.stdin.on('error', () => undefined);
+    const input = takeInput(child);
+    input.on('error', () => undefined);
     child.on('error', (error) => log.error({ error }, 'could not start the launcher'));
     child.once('close', (exitCode, signal) => {
       this.#child = undefined;
       this.#input = undefined;
+      input.destroy();
       rmSync(pipes, { recursive: true, force: true });
       if (this.#closing && this.#running.size === 0) return;
       log.error({ exit_code: exitCode, signal, commands: this.#running.size }, 'launcher died');
@@ -169,7 +171,7 @@ export class Launcher implements AsyncDisposable {
       void this.#afterDeath(monotonicMs() - startedAt < YOUNG_MS);
     });
     this.#child = child;
-    this.#input = child.stdin as Socket;
+    this.#input = input;
     this.setGone(this.#gone);
     if (this.#deadline === undefined) return;
     const { message, at } = this.#deadline;
@@ -228,6 +230,17 @@ export async function openLauncher(options: Omit<LauncherOptions, 'env'>): Promi
   await sweepOrphans(options.log, user);
   await launcher.open();
   return launcher;
+}
+
+/**
+ * Takes the input from the child, which would close it when the process that was started ends. In a PID namespace, that is the
+ * process around the launcher: for the moments until the kernel has killed it too, the launcher would see the end of its
+ * input, take its worker for dead, and report that.
+ */
+function takeInput(child: ChildProcess): Socket {
+  const input = child.stdin as Socket;
+  child.stdin = null;
+  return input;
 }
 
 /**

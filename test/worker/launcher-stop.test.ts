@@ -1,8 +1,14 @@
 /** Whatever a command does to get away, nothing of it is left. */
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, rmdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { silentLog } from '../../src/ops/log.ts';
+import { canGroup, enterControlGroup, makeControlGroup, membersOf } from '../../src/worker/launcher/cgroup.ts';
+import { identityOf } from '../../src/worker/launcher/process-table.ts';
 import { sweepOrphans } from '../../src/worker/launcher/sweep.ts';
 import { MODES, TestLauncher } from '../kit/launcher.ts';
 import { longSleep, pidsOf, untilAlive } from '../kit/processes.ts';
@@ -122,6 +128,43 @@ describe('launcher', { concurrency: 2 }, () => {
       await ended;
     });
   }
+
+  for (const starter of ['auto', 'node'] as const) {
+    test(`launcher (control group, starter ${starter}): what shed all traces ends with its command or launcher`, async (t) => {
+      if (!(await canGroup())) return t.skip('this machine allows no control group');
+      await using commands = await TestLauncher.open('off', starter);
+      const [line, killed] = [longSleep(), longSleep()];
+      const traceless = (what: string) =>
+        `(env -i setsid sh -c '(${what} &) & (${what} &)' >/dev/null 2>&1 </dev/null &)`;
+      await commands.run(`${traceless(line)}; sleep 0.3`);
+      assert.deepEqual(pidsOf(line), []);
+      const ended = commands.run(`${traceless(killed)}; sleep 1000`);
+      await untilAlive(killed, 2);
+      process.kill(commands.launcher.pid as number, 'SIGKILL');
+      assert.equal((await ended).stopped, 'launcher');
+      assert.deepEqual(pidsOf(killed), []);
+    });
+  }
+
+  test('launcher: a sweep ends the control group of a dead worker, and leaves that of a live one alone', async (t) => {
+    if (!(await canGroup())) return t.skip('this machine allows no control group');
+    const live = makeControlGroup() as string;
+    const dead = join(dirname(live), `workron-${identityOf(1).replace(/\.\d+$/, '.1')}-${process.pid}`);
+    // A group within, as a command may make one.
+    const inner = join(dead, 'inner');
+    mkdirSync(inner, { recursive: true });
+    const [left, kept] = [spawn('sleep', ['1000']), spawn('sleep', ['1000'])];
+    const ended = once(left, 'exit');
+    enterControlGroup(inner, left.pid as number);
+    enterControlGroup(live, kept.pid as number);
+    await sweepOrphans(silentLog, null);
+    assert.deepEqual(await ended, [null, 'SIGKILL']);
+    assert.ok(!existsSync(dead));
+    assert.deepEqual(membersOf(live), [kept.pid]);
+    kept.kill('SIGKILL');
+    await once(kept, 'exit');
+    rmdirSync(live);
+  });
 
   test('launcher: in a namespace even a process without environment, session and parent is found', async (t) => {
     await using commands = await TestLauncher.open('auto');

@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
+import { canGroup } from '../../worker/launcher/cgroup.ts';
 import { canEnclose } from '../../worker/launcher/namespace.ts';
 import { type Finding, ok, warning } from './finding.ts';
 
@@ -9,7 +10,14 @@ import { type Finding, ok, warning } from './finding.ts';
 const FEW_FILES = 4_096;
 
 export async function examineMachine(): Promise<Finding[]> {
-  return [ok('node', `${process.version} on ${process.platform}`), files(), await namespace(), cgroup(), ffi()];
+  const group = await canGroup();
+  return [
+    ok('node', `${process.version} on ${process.platform}`),
+    files(),
+    await namespace(group),
+    cgroup(group),
+    ffi(),
+  ];
 }
 
 function files(): Finding {
@@ -32,16 +40,22 @@ function limitOf(name: string): number | undefined {
   return Number.isNaN(limit) ? undefined : limit;
 }
 
-async function namespace(): Promise<Finding> {
+async function namespace(group: boolean): Promise<Finding> {
   if (await canEnclose()) return ok('pid namespace', 'commands run in a namespace of their own');
-  const advice =
-    'commands are found by process group and environment instead; allow unshare(2) to be sure of all of them';
-  return warning('pid namespace', 'not possible here', advice);
+  if (group) return ok('pid namespace', 'not possible here; all processes of commands are found by a control group');
+  const when = isBuiltin('node:ffi') ? 'if the launcher is killed' : 'always';
+  return warning(
+    'pid namespace',
+    `not possible here: a process that leaves its session, parent and environment outlives its job ${when}`,
+    'allow unshare(2) (needs root), or give the worker a control group of its own (Delegate=yes in the unit)',
+  );
 }
 
-function cgroup(): Finding {
-  const there = existsSync('/sys/fs/cgroup/cgroup.controllers');
-  return ok('cgroup', there ? 'version 2' : 'version 2 is not there; nothing depends on it');
+function cgroup(group: boolean): Finding {
+  return ok(
+    'cgroup',
+    group ? 'commands can have one of their own' : 'none can be made here; nothing depends on it alone',
+  );
 }
 
 function ffi(): Finding {

@@ -1,5 +1,6 @@
 /** Which processes belong to which command, so that it is known whether any of them is left. */
 
+import { membersOf } from './cgroup.ts';
 import {
   canSignal,
   hasProcessTable,
@@ -41,6 +42,8 @@ interface ForestOptions {
   enclosed: boolean;
   /** Processes whose parent has ended become children of this launcher. */
   adopts: boolean;
+  /** The control group of this launcher and of all that it starts; `null`: it has none. */
+  group: string | null;
   /** Users in whose processes marks are believed. */
   believed: readonly number[];
 }
@@ -67,9 +70,9 @@ interface Known {
 
 /**
  * A process belongs to a tree by its session or group, by its parent, or by the mark in its environment. Once
- * attributed, it stays so whatever it does. A process that shed all three must still be ours in a PID namespace, or if the
- * launcher has adopted it or its parent: such a stray counts to every tree that existed when it was found, and ends with the
- * last of them.
+ * attributed, it stays so whatever it does. A process that shed all three must still be ours in a PID namespace, in the control
+ * group, or if the launcher has adopted it or its parent: such a stray counts to every tree that existed when it was found, and
+ * ends with the last of them.
  */
 class ProcessForest implements Forest {
   readonly #options: ForestOptions;
@@ -79,6 +82,7 @@ class ProcessForest implements Forest {
   readonly #known = new Map<number, Known>();
   readonly #members = new Map<number, Set<number>>();
   readonly #strays = new Map<number, Set<number>>();
+  #inGroup: ReadonlySet<number> = new Set();
 
   constructor(options: ForestOptions) {
     this.#options = options;
@@ -104,6 +108,8 @@ class ProcessForest implements Forest {
 
   scan(): void {
     const pids = new Set(listPids());
+    // Read after the list, so that all listed processes that belong to it are in it.
+    if (this.#options.group !== null) this.#inGroup = new Set(membersOf(this.#options.group));
     for (const pid of this.#known.keys()) if (!pids.has(pid)) this.#forget(pid);
     for (const pid of pids) this.#attribute(pid);
   }
@@ -140,12 +146,14 @@ class ProcessForest implements Forest {
     this.#known.set(pid, entry);
     entry.root = this.#rootOf(pid, stat);
     if (entry.root !== null) this.#members.get(entry.root)?.add(pid);
-    else if (this.#isStray(stat) && !stat.zombie) this.#strays.set(pid, new Set(this.#roots.keys()));
+    else if (this.#isStray(pid, stat) && !stat.zombie) this.#strays.set(pid, new Set(this.#roots.keys()));
     return entry.root;
   }
 
-  #isStray({ parent }: ProcessStat): boolean {
-    return this.#options.enclosed || (this.#options.adopts && (parent === process.pid || this.#strays.has(parent)));
+  #isStray(pid: number, { parent }: ProcessStat): boolean {
+    const { enclosed, adopts } = this.#options;
+    if (enclosed || this.#inGroup.has(pid)) return true;
+    return adopts && (parent === process.pid || this.#strays.has(parent));
   }
 
   #rootOf(pid: number, stat: ProcessStat): number | null {

@@ -11,6 +11,7 @@ import { monotonicMs } from '../../ops/monotonic.ts';
 import { pathInto } from '../../ops/start-part.ts';
 import { passedOn } from '../command/environment.ts';
 import type { Isolation } from '../command/isolation.ts';
+import { endControlGroup, enterControlGroup, makeControlGroup } from './cgroup.ts';
 import { variablesOf } from './command-user.ts';
 import {
   type DeadlineMessage,
@@ -143,7 +144,9 @@ export class Launcher implements AsyncDisposable {
     const flags = [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning'];
     const place = this.#enclosed ? 'enclosed' : 'open';
     const whom = JSON.stringify(isolation.user);
-    const node = [process.execPath, ...flags, this.#entry(pipes), pipes, place, this.#starter, whom];
+    const group = this.#enclosed ? undefined : makeControlGroup();
+    const own = group === undefined ? [] : [group];
+    const node = [process.execPath, ...flags, this.#entry(pipes), pipes, place, this.#starter, whom, ...own];
     const launcher = isolation.noNewPrivileges ? withoutNewPrivileges(node) : node;
     const [command, ...args] = this.#enclosed ? enclose(launcher) : launcher;
     const child = spawn(command as string, args, {
@@ -152,6 +155,8 @@ export class Launcher implements AsyncDisposable {
       detached: true,
       env: { ...env, ...ownVariables(), [LAUNCHER_MARK]: identityOf(process.pid) },
     });
+    // It starts nothing before its first frame.
+    if (group !== undefined && child.pid !== undefined) enterControlGroup(group, child.pid);
     const startedAt = monotonicMs();
     const frames = new FrameReader((kind, id, payload) => this.#receive(kind, id, payload));
     child.stdout.on('data', (chunk: Buffer) => frames.push(chunk));
@@ -164,11 +169,12 @@ export class Launcher implements AsyncDisposable {
       this.#input = undefined;
       input.destroy();
       rmSync(pipes, { recursive: true, force: true });
+      const emptied = group === undefined ? undefined : endControlGroup(group);
       if (this.#closing && this.#running.size === 0) return;
       log.error({ exit_code: exitCode, signal, commands: this.#running.size }, 'launcher died');
       // The next launcher uses the safest way, whatever this one died of.
       this.#starter = 'node';
-      void this.#afterDeath(monotonicMs() - startedAt < YOUNG_MS);
+      void this.#afterDeath(monotonicMs() - startedAt < YOUNG_MS, emptied);
     });
     this.#child = child;
     this.#input = input;
@@ -180,12 +186,13 @@ export class Launcher implements AsyncDisposable {
   }
 
   /** Reports the commands as ended once they are known to be gone, after a pause if the launcher dies repeatedly. */
-  async #afterDeath(young: boolean): Promise<void> {
+  async #afterDeath(young: boolean, emptied: Promise<unknown> | undefined): Promise<void> {
     const orphans = [...this.#running.values()];
     this.#running.clear();
     const { log } = this.#options;
     this.#unswept += 1;
     try {
+      await emptied;
       await sweepOrphans(log, this.#options.isolation.user);
       this.#unswept -= 1;
       this.setGone(this.#gone);

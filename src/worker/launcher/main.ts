@@ -26,7 +26,7 @@ import { Supervisor } from './supervisor.ts';
 const WATCH_MS = 100;
 const O_CLOEXEC = 0o2000000;
 
-const [folder, place, means, whom] = process.argv.slice(2) as [string, string, string, string];
+const [folder, place, means, whom, group] = process.argv.slice(2) as [string, string, string, string, string?];
 /** Whom commands run as; `null`: the user of this process. */
 const user = JSON.parse(whom) as CommandUser | null;
 const enclosed = place === 'enclosed';
@@ -51,6 +51,7 @@ if (posix === undefined && user !== null && user.groups.some((group) => group !=
 const supervisor = new Supervisor({
   folder,
   enclosed,
+  group: group ?? null,
   env,
   starter: posix ?? nodeStarter(user),
   user,

@@ -18,6 +18,8 @@ interface SupervisorOptions {
   folder: string;
   /** True if the launcher runs in its own PID namespace. */
   enclosed: boolean;
+  /** The control group of the launcher; `null`: it has none. */
+  group: string | null;
   /** The environment of every command. */
   env: Readonly<Record<string, string | undefined>>;
   starter: ShellStarter;
@@ -52,6 +54,7 @@ export class Supervisor {
     this.#forest = createForest({
       enclosed: options.enclosed,
       adopts: options.starter.adopts,
+      group: options.group,
       believed: believedUsers(options.user),
     });
     this.#pipes = new OutputPipes(options.folder, options.user);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../ops/log.ts';
+import { endControlGroup, orphanedGroups } from './cgroup.ts';
 import type { Owner } from './command-user.ts';
 import {
   believedUsers,
@@ -34,7 +35,8 @@ const GIVE_UP_MS = 10_000;
 export async function sweepOrphans(log: Log, commandUser: Owner | null): Promise<number> {
   if (!hasProcessTable) return 0;
   const launchers = await endAll(orphanedLaunchers, LAUNCHER_GRACE_MS);
-  const ended = launchers + (await endAll(() => orphanedTrees(believedUsers(commandUser)), 0));
+  let ended = launchers + (await endAll(() => orphanedTrees(believedUsers(commandUser)), 0));
+  for (const group of orphanedGroups()) ended += await endControlGroup(group);
   removeFolders();
   if (ended > 0) log.warn({ processes: ended }, 'ended commands that a previous worker left behind');
   return ended;

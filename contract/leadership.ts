@@ -145,7 +145,7 @@ export function exerciseLeadership(open: OpenStore): void {
     const old = store.fenced(() => fence);
     const { id } = await submitOne(store, aJob({ delayMs: 1_000 }));
     const lease = await claimOne(store, aJob());
-    const operation = await store.createOperation({ action: 'cancel', filter: {}, total: 1 }, forever);
+    const operation = await store.createOperation({ action: 'cancel', filter: {}, total: 1, askedBy: null }, forever);
     await advance(TERM_MS + 1_000);
     await lead(store, 'two', 'promoter');
 

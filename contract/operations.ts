@@ -4,7 +4,12 @@ import { type OpenStore, withStore } from './kit/store.ts';
 
 export function exerciseOperations(open: OpenStore): void {
   const test = withStore(open);
-  const wanted = { action: 'cancel', filter: { statuses: ['pending'], tags: ['x'], createdTo: 5 }, total: 7 } as const;
+  const wanted = {
+    action: 'cancel',
+    filter: { statuses: ['pending'], tags: ['x'], createdTo: 5 },
+    total: 7,
+    askedBy: { actor: 'ada', address: '127.0.0.1', requestId: 'r1' },
+  } as const;
 
   test('operations: a new operation starts without progress', async ({ store }) => {
     const created = await store.createOperation(wanted, forever);

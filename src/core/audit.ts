@@ -16,6 +16,9 @@ export interface NewAuditEntry {
   requestId: string;
 }
 
+/** Who asks for a change, in which request. */
+export type Asker = Pick<NewAuditEntry, 'actor' | 'address' | 'requestId'>;
+
 export interface AuditEntry extends NewAuditEntry {
   id: number;
   at: number;

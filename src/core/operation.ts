@@ -1,5 +1,6 @@
 /** Bulk operations: one action on every job that matches a filter. */
 
+import type { Asker, NewAuditEntry } from './audit.ts';
 import type { JobFilter } from './job-filter.ts';
 
 export const BULK_ACTIONS = ['cancel', 'retry', 'delete'] as const;
@@ -9,6 +10,8 @@ export interface NewOperation {
   filter: JobFilter;
   /** The number of jobs that matched when the operation was created. */
   total: number;
+  /** `null`: nobody whose changes are in the audit. */
+  askedBy: Asker | null;
 }
 
 export interface Operation extends NewOperation {
@@ -28,4 +31,18 @@ export interface OperationStep {
   changed: number;
   skipped: number;
   status: Operation['status'];
+}
+
+/** The routes that do the same to one job. */
+const ROUTES = { cancel: 'POST /jobs/:id/cancel', retry: 'POST /jobs/:id/retry', delete: 'DELETE /jobs/:id' } as const;
+
+/** The entry of the audit for one job of an operation: as if it had been changed alone. */
+export function auditEntryOf(action: Operation['action'], jobId: number, askedBy: Asker): NewAuditEntry {
+  const route = ROUTES[action];
+  return {
+    ...askedBy,
+    action: route,
+    path: route.slice(route.indexOf('/')).replace(':id', String(jobId)),
+    status: null,
+  };
 }

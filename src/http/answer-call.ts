@@ -79,6 +79,7 @@ function callOf(
     isEncrypted: 'encrypted' in request.raw.socket || request.headers['x-forwarded-proto'] === 'https',
     principal: request.principal,
     remoteAddress: request.address,
+    requestId: request.id,
     log,
     signal,
   };

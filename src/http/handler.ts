@@ -42,6 +42,7 @@ export interface Call<Query = unknown, Body = unknown> extends Shared {
   isEncrypted: boolean;
   principal: Principal;
   remoteAddress: string;
+  requestId: string;
   log: Log;
   /** Aborts when the caller hangs up; for `long` routes also when the server closes. */
   signal: AbortSignal;

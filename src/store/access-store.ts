@@ -40,11 +40,11 @@ export interface AccessStore {
   /** Deletes what has expired, and sessions that were not used within `idleMs`. Returns their number. */
   pruneSessions(idleMs: number, signal: AbortSignal): Promise<number>;
 
-  /** Returns the id of the entry. */
-  addAudit(entry: NewAuditEntry, signal: AbortSignal): Promise<number>;
+  /** Returns the ids of the entries, in order. */
+  addAudit(entries: readonly NewAuditEntry[], signal: AbortSignal): Promise<number[]>;
 
-  /** Writes the result of an entry that has none. */
-  endAudit(id: number, status: number, signal: AbortSignal): Promise<void>;
+  /** Writes the result of those entries that have none. */
+  endAudit(ids: readonly number[], status: number, signal: AbortSignal): Promise<void>;
 
   /** Returns entries that match, newest first: those with an id below `before`, all if that is `null`. */
   audit(

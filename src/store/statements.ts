@@ -240,8 +240,8 @@ export const TWINS = {
     pruneSessions: 'Deletes what has expired.',
   },
   audit: {
-    insertAudit: 'A new entry.',
-    endAudit: 'Writes the result of an entry that has none.',
+    insertAudit: 'New entries.',
+    endAudit: 'Writes the result where there is none.',
     audit: 'Entries that match, newest first.',
     auditOf: 'Entries with one of some paths, newest first.',
     pruneAudit: 'Deletes the oldest entries.',

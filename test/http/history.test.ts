@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../src/ops/clock.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { openSqlite } from '../../src/store/sqlite/base/open.ts';
 import { callWorkron } from '../kit/command-line.ts';
+import { eventually } from '../kit/eventually.ts';
 import { claimOverHttp, openTestServer, type TestServer } from '../kit/http.ts';
 import { openEmptiedPostgres } from '../kit/postgres.ts';
 import { aFolder } from '../kit/sqlite.ts';
@@ -28,10 +30,41 @@ async function liveThrough(server: TestServer): Promise<{ parent: string; child:
   return { parent: first.id, child: second.id };
 }
 
+/** What a job's history says of those who changed it by bulk actions. */
+async function changeInBulk(server: TestServer): Promise<(readonly [string, string | null])[]> {
+  const { body: made } = await server.call('POST', '/tokens', { name: `ada-${randomInt(2 ** 40)}`, role: 'operator' });
+  const ada = { authorization: `Bearer ${made.token}` };
+  const { body: job } = await server.call('POST', '/jobs', { command: 'a', queue: made.name, delay: '1h' }, ada);
+  for (const action of ['cancel', 'cancel', 'retry']) {
+    const asked = await server.call('POST', '/jobs/bulk', { action, filter: { queue: made.name } }, ada);
+    assert.equal(asked.status, 202);
+    await eventually(async () => {
+      const { body } = await server.call('GET', `/operations/${asked.body.operation.id}`);
+      return body.status === 'done';
+    });
+  }
+  const changes = (await historyOf(server, job.id)).filter(({ event }) => event === 'changed');
+  assert.equal(changes[0]?.text, `cancelled by ${made.name}`);
+  return changes.map(({ text, by }) => [text.split(' ', 1)[0] as string, by === made.name ? 'ada' : by] as const);
+}
+
+/** The second cancel changed nothing. */
+const BULK_CHANGES = [
+  ['cancelled', 'ada'],
+  ['retried', 'ada'],
+];
+
 async function historyOf(server: TestServer, id: string) {
   const { status, body } = await server.call('GET', `/jobs/${id}/history`);
   assert.equal(status, 200);
-  return body.items as { at: string; event: string; text: string; attempt: number | null; parent_id: string | null }[];
+  return body.items as {
+    at: string;
+    event: string;
+    text: string;
+    attempt: number | null;
+    parent_id: string | null;
+    by: string | null;
+  }[];
 }
 
 /** The events in order. A change by a person may be at the same millisecond as another event. */
@@ -65,6 +98,11 @@ test('history: submission, parents, attempts, cancel and end of a job, in order'
     (await historyOf(server, parent)).map(({ event }) => event),
     ['submitted', 'started', 'attempt_ended', 'ended'],
   );
+});
+
+test('history: a job that was changed by a bulk action says who asked for it', async () => {
+  await using server = await openTestServer();
+  assert.deepEqual(await changeInBulk(server), BULK_CHANGES);
 });
 
 test('history: a job that waits has only been submitted; one that runs has started', async () => {
@@ -102,6 +140,7 @@ test('history: it is the same after a restart, and on the command line', async (
   await using store = await open();
   await using server = await openTestServer({ store });
   assert.deepEqual(await historyOf(server, before.child), before.items);
+  assert.deepEqual(await changeInBulk(server), BULK_CHANGES);
   const { code, stdout } = await callWorkron(['history', before.child, '--url', server.url]);
   assert.equal(code, 0);
   assert.deepEqual(
@@ -118,4 +157,5 @@ test('history: PostgreSQL has the same', async () => {
   await using server = await openTestServer({ store: opened.store });
   const { child } = await liveThrough(server);
   assert.deepEqual(eventsOf(await historyOf(server, child)), EVENTS);
+  assert.deepEqual(await changeInBulk(server), BULK_CHANGES);
 });

@@ -44,8 +44,8 @@ export async function fill(store: Store): Promise<void> {
   await store.runSchedule('nightly', { kind: 'manual', keys: null, instants: [] }, options, forever);
   await store.createToken(aToken({ name: 'ci', queues: ['a'], lifeMs: 5_000_000 }), forever);
   await store.putSecret({ name: 'password', keyId: 'k1', sealed: 'c2VhbGVk' }, forever);
-  await store.addAudit(anEntry(), forever);
-  await store.createOperation({ action: 'cancel', filter: { queue: 'q' }, total: 3 }, forever);
+  await store.addAudit([anEntry()], forever);
+  await store.createOperation({ action: 'cancel', filter: { queue: 'q' }, total: 3, askedBy: null }, forever);
   await store.addStats(
     [{ minute: 60_000, instanceId: 'i', queue: 'q', outcome: 'done', count: 1, wait: [1, 2], run: [3] }],
     forever,

@@ -514,7 +514,8 @@ test('bulk: cancels all matching jobs in batches and reports progress', async ()
     signal,
   );
   await scheduler.submit([command()], {}, signal);
-  const request = { action: 'cancel', filter: { queue: 'q' } } as const;
+  const askedBy = { actor: 'ada', address: '127.0.0.1', requestId: 'r1' };
+  const request = { action: 'cancel', filter: { queue: 'q' }, askedBy } as const;
   assert.deepEqual(await scheduler.bulk({ ...request, dryRun: true }, signal), { total: 1_200, operation: null });
   const { operation } = await scheduler.bulk({ ...request, dryRun: false }, signal);
   const loop = bulkRunner(context, bulkWake);
@@ -530,6 +531,37 @@ test('bulk: cancels all matching jobs in batches and reports progress', async ()
   );
 });
 
+test('bulk: each job has an entry in the audit: with its result, or none if the process died before', async () => {
+  let dies = true;
+  const { scheduler, context, bulkWake } = scene((inner) => ({
+    ...inner,
+    endAudit: (...call) => (dies ? Promise.reject(new Error('killed')) : inner.endAudit(...call)),
+  }));
+  const { items } = await scheduler.submit([command(), command()], {}, signal);
+  const askedBy = { actor: 'ada', address: '10.0.0.1', requestId: 'r1' };
+  await scheduler.bulk({ action: 'cancel', filter: {}, askedBy, dryRun: false }, signal);
+  const loop = bulkRunner(context, bulkWake);
+  await assert.rejects(loop.tick(signal), /killed/);
+  dies = false;
+  while ((await loop.tick(signal)) !== undefined);
+  const [first] = items.map(({ job }) => job.id);
+  const entries = await scheduler.audit({ path: `/jobs/${first}/` }, { before: null, limit: 10 }, signal);
+  assert.deepEqual(
+    entries.map(({ id, at, ...entry }) => entry),
+    [409, null].map((status) => ({
+      ...askedBy,
+      action: 'POST /jobs/:id/cancel',
+      path: `/jobs/${first}/cancel`,
+      status,
+    })),
+  );
+  const changes = (await scheduler.history(first ?? 0, signal)).filter(({ event }) => event === 'changed');
+  assert.deepEqual(
+    changes.map(({ text, by }) => [text, by]),
+    [['cancelled by ada (result unknown)', 'ada']],
+  );
+});
+
 test('bulk: a job that cannot be retried because its key is taken does not hold up the others', async () => {
   const { scheduler, context, bulkWake } = scene();
   const unique = { key: 'k', while: 'active', onConflict: 'reject' } as const;
@@ -538,7 +570,7 @@ test('bulk: a job that cannot be retried because its key is taken does not hold 
   for (const id of ids) await scheduler.cancel(id, { keepChildren: false }, signal);
   await scheduler.submit([command({ unique })], {}, signal);
   const { operation } = await scheduler.bulk(
-    { action: 'retry', filter: { statuses: ['cancelled'] }, dryRun: false },
+    { action: 'retry', filter: { statuses: ['cancelled'] }, askedBy: null, dryRun: false },
     signal,
   );
   const loop = bulkRunner(context, bulkWake);
@@ -561,7 +593,10 @@ test('bulk: an operation that fails again and again keeps no other from going on
   }));
   await scheduler.submit([command({ queue: 'slow' }), command({ queue: 'quick' })], {}, signal);
   const ask = async (queue: string) => {
-    const { operation } = await scheduler.bulk({ action: 'cancel', filter: { queue }, dryRun: false }, signal);
+    const { operation } = await scheduler.bulk(
+      { action: 'cancel', filter: { queue }, askedBy: null, dryRun: false },
+      signal,
+    );
     return async () => (await scheduler.operation(operation?.id ?? 0, signal)).status;
   };
   const [slow, quick] = [await ask('slow'), await ask('quick')];

@@ -73,10 +73,11 @@ export const jobHandlers = {
     summary: 'Cancel, retry or delete every job that matches, as an operation that can be watched',
     body: BulkRequest,
     replies: { 200: BulkAnswer, 202: BulkAnswer },
-    async handle({ scheduler, body, now, signal }) {
+    async handle({ scheduler, principal, remoteAddress, requestId, body, now, signal }) {
       const dryRun = body.dry_run ?? false;
       const filter = filterFromWire(body.filter, now());
-      const { total, operation } = await scheduler.bulk({ action: body.action, filter, dryRun }, signal);
+      const askedBy = { actor: principal.name, address: remoteAddress, requestId };
+      const { total, operation } = await scheduler.bulk({ action: body.action, filter, askedBy, dryRun }, signal);
       if (operation === null) return { status: 200, json: { total, dry_run: dryRun, operation } };
       return {
         status: 202,

@@ -1,5 +1,6 @@
 /** Who may call the API: tokens, and the workers that were registered with them. */
 
+import type { NewAuditEntry } from '../../core/audit.ts';
 import { WorkronError } from '../../core/error.ts';
 import type { NewToken, Token, TokenRotation, ValidToken } from '../../core/token.ts';
 import { hashToken, newTokenText } from '../../ops/token-text.ts';
@@ -25,8 +26,9 @@ export interface Access {
   validTokenOf(name: string): Promise<ValidToken | undefined>;
   /** The valid token whose hash begins so. */
   validTokenByHash(start: string): Promise<ValidToken | undefined>;
-  addAudit: AccessStore['addAudit'];
-  endAudit: AccessStore['endAudit'];
+  /** Returns the id of the entry. */
+  addAudit: (entry: NewAuditEntry, signal: AbortSignal) => Promise<number>;
+  endAudit: (id: number, status: number, signal: AbortSignal) => Promise<void>;
   audit: AccessStore['audit'];
   /** Who registered a worker: `null` if it is not a caller of the API; `undefined` if there is no such worker. */
   registrantOf(workerId: number, signal: AbortSignal): Promise<string | null | undefined>;
@@ -61,8 +63,8 @@ export function accessOf({ store, clock, log }: SchedulerContext): Access {
       if (count === 0) throw noToken(name);
       return count;
     },
-    addAudit: (entry, signal) => store.addAudit(entry, signal),
-    endAudit: (id, status, signal) => store.endAudit(id, status, signal),
+    addAudit: async (entry, signal) => (await store.addAudit([entry], signal))[0] as number,
+    endAudit: (id, status, signal) => store.endAudit([id], status, signal),
     audit: (filter, page, signal) => store.audit(filter, page, signal),
     tokens: (signal) => store.tokens(signal),
     validToken: (text) => cache.byHash(hashToken(text)),

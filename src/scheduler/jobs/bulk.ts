@@ -5,7 +5,7 @@
 import { isWorkronError, WorkronError } from '../../core/error.ts';
 import { isTerminal, TERMINAL_STATUSES } from '../../core/job.ts';
 import type { JobFilter } from '../../core/job-filter.ts';
-import type { NewOperation, Operation } from '../../core/operation.ts';
+import { auditEntryOf, type NewOperation, type Operation } from '../../core/operation.ts';
 import type { Loop } from '../../ops/loop.ts';
 import type { Wake } from '../../ops/wake.ts';
 import type { SchedulerContext } from '../context.ts';
@@ -24,13 +24,16 @@ export interface BulkRequest extends Omit<NewOperation, 'total'> {
 
 export async function startBulk(
   context: SchedulerContext,
-  { action, filter, dryRun }: BulkRequest,
+  { action, filter, askedBy, dryRun }: BulkRequest,
   signal: AbortSignal,
 ): Promise<{ total: number; operation: Operation | null }> {
   const matching = action === 'delete' ? endedOf(filter) : filter;
   const total = await context.store.count(matching, MAX_COUNTED, signal);
   if (dryRun) return { total, operation: null };
-  return { total, operation: await context.store.createOperation({ action, filter: matching, total }, signal) };
+  return {
+    total,
+    operation: await context.store.createOperation({ action, filter: matching, total, askedBy }, signal),
+  };
 }
 
 /** Only ended jobs are deleted, so only these are counted. Throws `bad_request` if the filter is about others. */
@@ -71,10 +74,10 @@ export function bulkRunner(context: SchedulerContext, wake: Wake): Loop {
 }
 
 async function step(context: SchedulerContext, operation: Operation, signal: AbortSignal): Promise<void> {
-  const { action, filter, cursor } = operation;
+  const { filter, cursor } = operation;
   const jobs = await context.store.list(filter, { before: cursor, limit: BATCH }, signal);
   const ids = jobs.map(({ id }) => id);
-  const changed = await changeJobs(context, action, jobs, signal);
+  const changed = await changeWithAudit(context, operation, jobs, signal);
   const last = jobs.length < BATCH;
   await context.store.advanceOperation(
     operation.id,
@@ -84,20 +87,42 @@ async function step(context: SchedulerContext, operation: Operation, signal: Abo
   );
 }
 
-/** Returns the number of jobs that were changed. */
+/**
+ * Each job has its own entry in the audit, from which its history says who changed it. If the process ends between entry and result, the
+ * result is unknown, and the batch is run again.
+ */
+async function changeWithAudit(
+  context: SchedulerContext,
+  { action, askedBy }: Operation,
+  jobs: readonly Member[],
+  signal: AbortSignal,
+): Promise<number> {
+  const { store } = context;
+  const ids = jobs.map(({ id }) => id);
+  const audited = askedBy === null ? [] : ids.map((id) => auditEntryOf(action, id, askedBy));
+  const entries = audited.length === 0 ? [] : await store.addAudit(audited, signal);
+  const changed = new Set(await changeJobs(context, action, jobs, signal));
+  const made = entries.filter((_, index) => changed.has(ids[index] as number));
+  const refused = entries.filter((_, index) => !changed.has(ids[index] as number));
+  if (made.length > 0) await store.endAudit(made, 200, signal);
+  if (refused.length > 0) await store.endAudit(refused, 409, signal);
+  return changed.size;
+}
+
+/** Returns the ids of those that were changed. */
 async function changeJobs(
   context: SchedulerContext,
   action: Operation['action'],
   jobs: readonly Member[],
   signal: AbortSignal,
-): Promise<number> {
+): Promise<number[]> {
   const ids = jobs.map(({ id }) => id);
-  if (action === 'delete') return ids.length === 0 ? 0 : (await context.store.deleteJobs(ids, signal)).length;
+  if (action === 'delete') return ids.length === 0 ? [] : await context.store.deleteJobs(ids, signal);
   const all = action === 'retry' ? await withMembers(context, jobs, signal) : ids;
   const decisions = await decide(context, all, () => ({ type: action }), signal);
   const changed = decisions.flatMap((decision) => (decision.type === 'changed' ? [decision.job] : []));
   if (action === 'cancel') await cancelGangs(context, changed, signal);
-  return changed.filter(({ id }) => ids.includes(id)).length;
+  return changed.map(({ id }) => id).filter((id) => ids.includes(id));
 }
 
 /** Members of gangs are retried with the others; those of a gang that is being stopped are left out. */

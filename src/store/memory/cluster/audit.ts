@@ -1,15 +1,19 @@
 import type { AuditEntry, AuditFilter, NewAuditEntry } from '../../../core/audit.ts';
 import type { Tables } from '../base/tables.ts';
 
-export function addAudit(tables: Tables, entry: NewAuditEntry): number {
-  const id = (tables.lastId.audit += 1);
-  tables.audit.set(id, { id, at: tables.clock.now(), ...entry });
-  return id;
+export function addAudit(tables: Tables, entries: readonly NewAuditEntry[]): number[] {
+  return entries.map((entry) => {
+    const id = (tables.lastId.audit += 1);
+    tables.audit.set(id, { id, at: tables.clock.now(), ...entry });
+    return id;
+  });
 }
 
-export function endAudit(tables: Tables, id: number, status: number): void {
-  const entry = tables.audit.get(id);
-  if (entry !== undefined) tables.audit.set(id, { ...entry, status: entry.status ?? status });
+export function endAudit(tables: Tables, ids: readonly number[], status: number): void {
+  for (const id of ids) {
+    const entry = tables.audit.get(id);
+    if (entry !== undefined) tables.audit.set(id, { ...entry, status: entry.status ?? status });
+  }
 }
 
 export function audit(

@@ -1,12 +1,13 @@
 import type { NewOperation, Operation, OperationStep } from '../../../core/operation.ts';
 import type { Tables } from '../base/tables.ts';
 
-export function createOperation(tables: Tables, { action, filter, total }: NewOperation): Operation {
+export function createOperation(tables: Tables, { action, filter, total, askedBy }: NewOperation): Operation {
   const operation: Operation = {
     id: (tables.lastId.operation += 1),
     action,
     filter: structuredClone(filter),
     total,
+    askedBy: structuredClone(askedBy),
     status: 'running',
     cursor: null,
     changed: 0,

@@ -2,20 +2,24 @@ import type { AuditEntry, AuditFilter, NewAuditEntry } from '../../../core/audit
 import { type AuditColumns, auditFrom, auditParameters } from '../../audit-columns.ts';
 import type { Context } from '../base/context.ts';
 
-export async function addAudit({ database, sql }: Context, entry: NewAuditEntry, signal: AbortSignal): Promise<number> {
-  const { actor, address, action, path, status, requestId } = entry;
-  const values = [actor, address, action, path, status, requestId];
-  const [row] = await database.query<{ id: number }>(sql.insertAudit, values, signal);
-  return row?.id as number;
+export async function addAudit(
+  { database, sql }: Context,
+  entries: readonly NewAuditEntry[],
+  signal: AbortSignal,
+): Promise<number[]> {
+  const columns = ['actor', 'address', 'action', 'path', 'status', 'requestId'] as const;
+  const values = columns.map((column) => entries.map((entry) => entry[column]));
+  const rows = await database.query<{ id: number }>(sql.insertAudit, values, signal);
+  return rows.map(({ id }) => id);
 }
 
 export async function endAudit(
   { database, sql }: Context,
-  id: number,
+  ids: readonly number[],
   status: number,
   signal: AbortSignal,
 ): Promise<void> {
-  await database.query(sql.endAudit, [id, status], signal);
+  await database.query(sql.endAudit, [[...ids], status], signal);
 }
 
 export async function audit(

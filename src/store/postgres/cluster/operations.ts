@@ -1,14 +1,20 @@
+import type { Asker } from '../../../core/audit.ts';
 import type { NewOperation, Operation, OperationStep } from '../../../core/operation.ts';
 import type { Context } from '../base/context.ts';
 
-type Row = Omit<Operation, 'createdAt' | 'endedAt'> & { created_at: number; ended_at: number | null };
+type Row = Omit<Operation, 'createdAt' | 'endedAt' | 'askedBy'> & {
+  created_at: number;
+  ended_at: number | null;
+  asked_by: Asker | null;
+};
 
 export async function createOperation(
   { database, sql }: Context,
-  { action, filter, total }: NewOperation,
+  { action, filter, total, askedBy }: NewOperation,
   signal: AbortSignal,
 ): Promise<Operation> {
-  const [row] = await database.query<Row>(sql.insertOperation, [action, JSON.stringify(filter), total], signal);
+  const values = [action, JSON.stringify(filter), total, askedBy === null ? null : JSON.stringify(askedBy)];
+  const [row] = await database.query<Row>(sql.insertOperation, values, signal);
   return decode(row as Row);
 }
 
@@ -38,6 +44,6 @@ export async function advanceOperation(
   return rows.length > 0;
 }
 
-function decode({ created_at, ended_at, ...row }: Row): Operation {
-  return { ...row, createdAt: created_at, endedAt: ended_at };
+function decode({ created_at, ended_at, asked_by, ...row }: Row): Operation {
+  return { ...row, askedBy: asked_by, createdAt: created_at, endedAt: ended_at };
 }

@@ -516,6 +516,7 @@ create table workron.operation (
   filter jsonb not null,
   status text not null,
   total bigint not null,
+  asked_by jsonb,
   cursor bigint,
   changed bigint not null default 0,
   skipped bigint not null default 0,

@@ -8,8 +8,8 @@ export function operationsSql(s: string) {
 
   return {
     insertOperation: `with ${now}
-      insert into ${s}.operation (id, action, filter, status, total, created_at)
-      select nextval('${s}.operation_id'), $1, $2, 'running', $3, t.now from t returning *`,
+      insert into ${s}.operation (id, action, filter, status, total, asked_by, created_at)
+      select nextval('${s}.operation_id'), $1, $2, 'running', $3, $4, t.now from t returning *`,
     operation: `select * from ${s}.operation where id = $1`,
     openOperations: `select * from ${s}.operation where status = 'running' order by id`,
     advanceOperation: `with ${now}

@@ -3,13 +3,14 @@ import { type AuditColumns, auditFrom, auditParameters } from '../../audit-colum
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 
-export function addAudit({ database, now }: Context, entry: NewAuditEntry): number {
-  const { actor, address, action, path, status, requestId } = entry;
-  return database.insert(sql.insertAudit, now, actor, address, action, path, status, requestId);
+export function addAudit({ database, now }: Context, entries: readonly NewAuditEntry[]): number[] {
+  return entries.map(({ actor, address, action, path, status, requestId }) =>
+    database.insert(sql.insertAudit, now, actor, address, action, path, status, requestId),
+  );
 }
 
-export function endAudit({ database }: Context, id: number, status: number): void {
-  database.run(sql.endAudit, id, status);
+export function endAudit({ database }: Context, ids: readonly number[], status: number): void {
+  for (const id of ids) database.run(sql.endAudit, id, status);
 }
 
 export function audit(

@@ -1,3 +1,4 @@
+import type { Asker } from '../../../core/audit.ts';
 import type { JobFilter } from '../../../core/job-filter.ts';
 import type { NewOperation, Operation, OperationStep } from '../../../core/operation.ts';
 import type { Context } from '../base/context.ts';
@@ -9,6 +10,7 @@ interface StoredOperation {
   filter: string;
   status: Operation['status'];
   total: number;
+  asked_by: string | null;
   cursor: number | null;
   changed: number;
   skipped: number;
@@ -16,9 +18,10 @@ interface StoredOperation {
   ended_at: number | null;
 }
 
-export function createOperation(context: Context, { action, filter, total }: NewOperation): Operation {
+export function createOperation(context: Context, { action, filter, total, askedBy }: NewOperation): Operation {
   const { database, now } = context;
-  const id = database.insert(sql.insertOperation, action, JSON.stringify(filter), total, now);
+  const asker = askedBy === null ? null : JSON.stringify(askedBy);
+  const id = database.insert(sql.insertOperation, action, JSON.stringify(filter), total, asker, now);
   return operation(context, id) as Operation;
 }
 
@@ -48,6 +51,7 @@ function decode(row: StoredOperation): Operation {
     filter: JSON.parse(row.filter) as JobFilter,
     status: row.status,
     total: row.total,
+    askedBy: row.asked_by === null ? null : (JSON.parse(row.asked_by) as Asker),
     cursor: row.cursor,
     changed: row.changed,
     skipped: row.skipped,

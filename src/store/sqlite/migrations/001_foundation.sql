@@ -464,13 +464,14 @@ create table stat (
   primary key (minute, queue, outcome, instance_id)
 ) strict, without rowid;
 
--- Actions on all jobs that match a filter. cursor: the last job that was processed.
+-- Actions on all jobs that match a filter. cursor: the last job that was processed. asked_by: who, for the audit, as JSON.
 create table operation (
   id integer primary key autoincrement,
   action text not null,
   filter text not null,
   status text not null,
   total integer not null,
+  asked_by text,
   cursor integer,
   changed integer not null default 0,
   skipped integer not null default 0,

@@ -3,8 +3,8 @@
 import type { Twins } from '../../statements.ts';
 
 export const operationsSql = {
-  insertOperation: `insert into operation (action, filter, status, total, created_at)
-    values (?1, ?2, 'running', ?3, ?4)`,
+  insertOperation: `insert into operation (action, filter, status, total, asked_by, created_at)
+    values (?1, ?2, 'running', ?3, ?4, ?5)`,
   operation: 'select * from operation where id = ?',
   openOperations: `select * from operation where status = 'running' order by id`,
   advanceOperation: `update operation set cursor = ?3, changed = changed + ?4, skipped = skipped + ?5, status = ?6,

@@ -158,6 +158,10 @@ class Client:
             if cursor is None:
                 return
 
+    def attempts(self, job_id: str) -> List[Dict[str, Json]]:
+        """Lists the ended attempts of a job: outcome, times, and `usage` (`cpu_ms`, `max_rss_bytes`) where it is known."""
+        return self.call("GET", f"/jobs/{_part(job_id)}/attempts")["items"]
+
     def wait(self, job_id: str, timeout: Optional[float] = None) -> Dict[str, Json]:
         """Waits until a job has ended and returns it, whatever its end. Raises TimeoutError after `timeout` seconds."""
         end = None if timeout is None else time.monotonic() + timeout

@@ -5,10 +5,11 @@ import type { Schedule } from '../api/schedule.ts';
 import { messageOf, WorkronError } from '../core/error.ts';
 import { NEVER } from '../core/never.ts';
 import type { Mounted, MountOptions } from '../http/mounted.ts';
+import { isolationOf } from '../node/isolation.ts';
 import { createWorker, drainWorker } from '../node/worker.ts';
 import { isError } from '../ops/is-error.ts';
 import type { Log } from '../ops/log.ts';
-import { DEFAULT_ISOLATION } from '../worker/command/isolation.ts';
+import { DEFAULT_ISOLATION, type Isolation } from '../worker/command/isolation.ts';
 import type { Handler } from '../worker/run/handler-executor.ts';
 import type { Worker } from '../worker/worker.ts';
 import type { Backend } from './backend.ts';
@@ -46,6 +47,11 @@ export interface StartOptions {
   drainTimeout?: Duration;
   /** `auto`: commands run in a PID namespace if the machine allows it. Default: `auto`. */
   pidNamespace?: 'auto' | 'off';
+  /**
+   * The user that commands run as, without a way to gain other rights. Only a process of root can do that. Handlers run in this
+   * process, as its user. Default: the user of this process.
+   */
+  runAs?: string;
 }
 
 export interface StopOptions {
@@ -165,12 +171,14 @@ export class Workron implements AsyncDisposable {
 
   /** Starts to run jobs in this process. Resolves once its worker is registered. */
   async start(options: StartOptions = {}): Promise<void> {
+    // Before the checks: nothing may be awaited between them and the start.
+    const isolation = await isolationFor(options);
     if (this.#stopped !== undefined) throw new WorkronError('shutting_down', 'Workron was stopped');
     if (this.#running !== undefined)
       throw new WorkronError('bad_request', 'start() was called before; a Workron can be started once');
     const duties = new AbortController();
     const drainTimeoutMs = durationOf('drainTimeout', options.drainTimeout);
-    const worker = this.#worker(options);
+    const worker = this.#worker(options, isolation);
     const ran = worker === undefined ? undefined : run(worker);
     const known = worker === undefined ? undefined : Promise.race([worker.worker.registered, ran]);
     const loops = (options.duties ?? true) ? this.#runDuties(known, duties.signal) : undefined;
@@ -226,9 +234,9 @@ export class Workron implements AsyncDisposable {
     if (!signal.aborted) await this.#backend.runDuties(signal);
   }
 
-  #worker(options: StartOptions) {
+  #worker(options: StartOptions, isolation: Isolation) {
     const { jobs = [], commands = false, concurrency = 10, queues = null, tags = [], resources = {} } = options;
-    const { name = null, pidNamespace = 'auto' } = options;
+    const { name = null } = options;
     if (jobs.length === 0 && !commands) return undefined;
     if (!Number.isInteger(concurrency) || concurrency < 1) {
       throw new WorkronError('bad_request', `concurrency: expected a whole number from 1, got ${concurrency}`);
@@ -244,13 +252,23 @@ export class Workron implements AsyncDisposable {
       commands,
       tags,
       resources,
-      isolation: { ...DEFAULT_ISOLATION, pidNamespace },
+      isolation,
       staysDrained: true,
       handlers,
       webhooks: this.#webhooks,
       metrics: this.#backend.metrics,
     });
     return { worker, source };
+  }
+}
+
+async function isolationFor({ pidNamespace = 'auto', runAs }: StartOptions): Promise<Isolation> {
+  if (runAs === undefined) return { ...DEFAULT_ISOLATION, pidNamespace };
+  const limits = { commandOpenFiles: null, commandCpuTimeMs: null };
+  try {
+    return await isolationOf({ pidNamespace, runAs, commandNewPrivileges: 'auto', ...limits });
+  } catch (error) {
+    throw new WorkronError('bad_request', messageOf(error).replace(/^run-as:/, 'runAs:'), { cause: error });
   }
 }
 

@@ -57,6 +57,7 @@ test('python: every call of the client', { skip }, async () => {
     const { stdout } = await promisify(execFile)('python3', [join(here, 'python-submit.py')], { env: environment() });
     assert.deepEqual(JSON.parse(stdout), {
       result: 6,
+      attempts: [[1, 'done', null]],
       listed: true,
       cancelled: 'cancelled',
       failed: ['cancelled', true],

@@ -1,6 +1,7 @@
 /** What the server can be set to, the library can be set to: by the same names, parsers and defaults. */
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isWorkronError, job, type OpenOptions, open, type StartOptions } from '../../src/index.ts';
@@ -148,6 +149,26 @@ test('settings: jobs are deleted once their retention is over, and no others', a
   const isGone = (error: unknown) => isWorkronError(error, 'job_not_found');
   await eventually(async () => await second.job(done.id).then(() => false, isGone));
   assert.equal((await second.job(failed.id)).status, 'failed');
+});
+
+test('settings: runAs of start is the user of commands, and of nobody else', async () => {
+  await using workron = await open('memory:', { log: 'silent' });
+  const whoami = job('whoami', { run: () => process.getuid?.() });
+  const own = process.getuid?.();
+  const refused = own === 0 ? 'runAs: no user "no-such-user" on this machine' : /^runAs: only a process of root can/;
+  await assert.rejects(workron.start({ jobs: [whoami], runAs: 'no-such-user' }), {
+    code: 'bad_request',
+    message: refused,
+  });
+  if (own !== 0) return;
+  await workron.start({ jobs: [whoami], commands: true, runAs: 'nobody' });
+  const command =
+    'echo "uid=$(id -u)\nno_new_privs=$(awk \'/NoNewPrivs/{print $2}\' /proc/self/status)" > "$WORKRON_OUTPUT"';
+  const { id } = await workron.submitCommand(command);
+  await eventually(async () => (await workron.job(id)).status === 'done');
+  const nobody = execFileSync('id', ['-u', 'nobody'], { encoding: 'utf8' }).trim();
+  assert.deepEqual((await workron.job(id)).result, { uid: nobody, no_new_privs: '1' });
+  assert.equal(await (await workron.submit(whoami)).result(), 0);
 });
 
 test('settings: drainTimeout of start is what stop uses, unless it has a timeout of its own', async () => {

@@ -122,7 +122,7 @@ async function round(args: readonly string[]): Promise<boolean> {
 async function isWholeOrGone(url: string, id: string, [entry]: readonly Entry[]): Promise<void> {
   const parts = ['', '/attempts', '/logs', '/history'];
   const statuses = new Set(await Promise.all(parts.map((part) => statusOf(url, `/jobs/${id}${part}`))));
-  assert.equal(statuses.size, 1, `job ${id} is there with all its parts, or with none: ${[...statuses]}`);
+  assert.equal(statuses.size, 1, `job ${id} is there with all its parts, or with none: ${[...statuses].join(', ')}`);
   if (statuses.has(404)) return assert.ok(entry !== undefined, `job ${id}: deleted with an entry`);
   assert.notEqual(entry?.status, 200);
   const { items } = await api<Page<Attempt>>(url, `/jobs/${id}/attempts`);

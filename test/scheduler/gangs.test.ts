@@ -261,13 +261,13 @@ test('gang: a retry is refused while another member is still being stopped, one 
   await scheduler.settle([{ ...first, outcome: { ...FAILED, fatal: true } }], signal);
   await assert.rejects(scheduler.retry(first.jobId, signal), /Cannot retry job 1 yet: job 2 of its gang is running/);
   const bulk = bulkRunner(context, new Wake());
-  await scheduler.bulk({ action: 'retry', filter: { statuses: ['failed'] }, dryRun: false }, signal);
+  await scheduler.bulk({ action: 'retry', filter: { statuses: ['failed'] }, dryRun: false, askedBy: null }, signal);
   await bulk.tick(signal);
   assert.deepEqual(await statuses(), ['failed', 'running']);
   await round();
   await scheduler.settle([{ ...second, outcome: { type: 'cancelled', error: null } }], signal);
   const { operation } = await scheduler.bulk(
-    { action: 'retry', filter: { ids: [ids[0] ?? 0] }, dryRun: false },
+    { action: 'retry', filter: { ids: [ids[0] ?? 0] }, dryRun: false, askedBy: null },
     signal,
   );
   await bulk.tick(signal);

@@ -236,6 +236,30 @@ export function exerciseList(open: OpenStore): void {
     assert.deepEqual(await found(store, { reason: 'cancelled', statuses: ['done'] }), []);
   });
 
+  test('list: filters by who submitted the job', async ({ store }) => {
+    const names = ['ada', 'ada lovelace', 'a "quoted" name', 'Ünal', null];
+    const [ada, lovelace, quoted, foreign, nobody] = ids(
+      await submit(
+        store,
+        // The name elsewhere in the job does not count.
+        names.map((submittedBy) => aJob({ submittedBy, name: 'ada', tags: ['ada'], command: 'echo "ada"' })),
+      ),
+    );
+    const ended = await claimOne(store, aJob({ priority: 9, submittedBy: 'ada', env: { submitted_by: 'eve' } }));
+    await succeed(store, ended);
+    assert.deepEqual(await found(store, { submittedBy: 'ada' }), [ended.job.id, ada]);
+    assert.deepEqual(await found(store, { submittedBy: 'ada', statuses: ['done'] }), [ended.job.id]);
+    assert.deepEqual(await found(store, { submittedBy: 'ada', statuses: ['pending'], name: 'ada' }), [ada]);
+    assert.deepEqual(await found(store, { submittedBy: 'ada', newest: 1 }), [ended.job.id]);
+    assert.deepEqual(await found(store, { submittedBy: 'ada lovelace' }), [lovelace]);
+    assert.deepEqual(await found(store, { submittedBy: 'a "quoted" name' }), [quoted]);
+    assert.deepEqual(await found(store, { submittedBy: 'Ünal' }), [foreign]);
+    assert.deepEqual(await found(store, { submittedBy: 'ünal' }), []);
+    assert.deepEqual(await found(store, { submittedBy: 'eve' }), []);
+    assert.equal(await store.count({ submittedBy: 'ada' }, 10, forever), 2);
+    assert.equal((await found(store, {})).includes(nobody ?? 0), true);
+  });
+
   test('list: finds text in name, command or error, ignoring case and without wildcards', async ({ store }) => {
     const [byName, byCommand] = ids(
       await submit(store, [

@@ -18,6 +18,7 @@ export const FILTER_KEYS = {
   worker: { field: 'worker_id', about: 'run by this worker' },
   workflow: { field: 'workflow_id', about: 'steps of this workflow' },
   unique: { field: 'unique_key', about: 'submitted with this unique key' },
+  by: { field: 'submitted_by', about: 'submitted by this token or person' },
   id: { field: 'ids', about: '12, or several: 12,13' },
 } as const;
 

@@ -33,6 +33,12 @@ const filterShape = {
   queue: queueName.exactOptional(),
   name: label(256).exactOptional(),
   unique_key: label(512).meta({ description: 'Jobs submitted with this unique key.' }).exactOptional(),
+  submitted_by: label(256)
+    .meta({
+      description:
+        'Jobs that this caller submitted, such as the name of a token. Lists search the newest 100,000 jobs, bulk operations all.',
+    })
+    .exactOptional(),
   tag: oneOrMore.meta({ description: 'Jobs that have all of these tags.' }).exactOptional(),
   worker_id: storeId.exactOptional(),
   reason: z.enum(REASONS).exactOptional(),
@@ -110,6 +116,7 @@ export function filterFromWire({ query: typed = {}, ...given }: JobFilter, now: 
     ...(wire.queue !== undefined && { queue: wire.queue }),
     ...(wire.name !== undefined && { name: wire.name }),
     ...(wire.unique_key !== undefined && { uniqueKey: wire.unique_key }),
+    ...(wire.submitted_by !== undefined && { submittedBy: wire.submitted_by }),
     ...(wire.tag && { tags: wire.tag }),
     ...(wire.worker_id !== undefined && { workerId: wire.worker_id }),
     ...(wire.reason && { reason: wire.reason }),

@@ -153,7 +153,8 @@ export const JobPage = named(
     searched_back_to: wireInstant
       .nullable()
       .meta({
-        description: 'With q or error: jobs submitted until then were not searched; null if all jobs were.',
+        description:
+          'With q, error or submitted_by: jobs submitted until then were not searched; null if all jobs were.',
       })
       .exactOptional(),
   }),

@@ -17,7 +17,7 @@ export const Tick = named(
   'Tick',
   z.object({
     id: wireId,
-    kind: z.enum(TICK_KINDS).meta({ description: 'Due by the clock, run by hand, or backfilled.' }),
+    kind: z.enum(TICK_KINDS).meta({ description: 'Due by the clock, run manually, or backfilled.' }),
     key: z.string().nullable().meta({ description: 'The key of for_each.' }),
     scheduled_for: wireInstant,
     through: wireInstant.meta({ description: 'The last of count consecutive ticks with this verdict.' }),

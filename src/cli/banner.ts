@@ -20,7 +20,7 @@ interface BannerFacts {
 
 export function banner({ settings, roles, url, location, link, tls }: BannerFacts): string {
   const lines = [`Workron is up: ${roles.join(', ')}`];
-  const line = (label: string, text: string) => lines.push(`  ${label.padEnd(8)} ${text}`);
+  const line = (label: string, text: string) => lines.push(`  ${label.padEnd(9)} ${text}`);
   if (settings.store.driver === 'memory') line('store', 'memory: jobs are gone when this process ends');
   else line('store', `${settings.store.driver} ${location}`);
   if (roles.includes('worker')) {
@@ -28,7 +28,7 @@ export function banner({ settings, roles, url, location, link, tls }: BannerFact
     line('worker', `${settings.workers} slots, ${queues}`);
   }
   if (url !== null) {
-    line('page', url + (link ?? `${PAGE_PATH}/`));
+    line('dashboard', url + (link ?? `${PAGE_PATH}/`));
     const flag = url === 'http://127.0.0.1:8080' ? '' : ` --url ${url}`;
     if (link !== null) line('', `(this link logs in once; ${COMMAND} auth link${flag} makes another)`);
     if (link === null && settings.token === null) {

@@ -94,6 +94,10 @@ export function workflowId(text: string): string {
   return idFrom(text) ?? refuseId(text, 'workflow', 'workron workflow ls');
 }
 
+export function workerId(text: string): string {
+  return idFrom(text) ?? refuseId(text, 'worker', 'workron workers');
+}
+
 function idFrom(text: string): string | undefined {
   return /^#?([1-9]\d{0,15})$/.exec(text)?.[1];
 }

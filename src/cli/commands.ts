@@ -29,16 +29,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     [['submit'], async () => (await import('./commands/submit.ts')).submitCommand()],
     [['run'], async () => (await import('./commands/run.ts')).runCommand()],
   ]),
-  ...inGroup('Workflows:', [
-    [['workflow', 'wf', 'workflows'], async () => (await import('./commands/workflow.ts')).workflowCommand()],
-  ]),
-  ...inGroup('This command line:', [
-    [['config', 'profiles', 'profile'], async () => (await import('./commands/config.ts')).configCommand()],
-    [['open'], async () => (await import('./commands/open.ts')).openCommand()],
-    [['version'], async () => (await import('./commands/open.ts')).versionCommand()],
-    [['completion'], async () => (await import('./commands/completion.ts')).completionCommand()],
-  ]),
-  ...inGroup('Look:', [
+  ...inGroup('Inspect:', [
     [['status'], async () => (await import('./commands/status.ts')).statusCommand()],
     [['cluster'], async () => (await import('./commands/cluster.ts')).clusterCommand()],
     [['jobs', 'ls'], async () => (await import('./commands/jobs.ts')).jobsCommand()],
@@ -59,16 +50,25 @@ export const COMMANDS: readonly CommandEntry[] = [
     [['notify'], async () => (await import('./commands/notify.ts')).notifyCommand()],
     [['workers'], async () => (await import('./commands/workers.ts')).workersCommand()],
   ]),
+  ...inGroup('Workflows:', [
+    [['workflow', 'wf', 'workflows'], async () => (await import('./commands/workflow.ts')).workflowCommand()],
+  ]),
+  ...inGroup('Schedules:', [
+    [['schedule', 'schedules'], async () => (await import('./commands/schedule.ts')).scheduleCommand()],
+    [['apply'], async () => (await import('./commands/apply.ts')).applyCommand()],
+    [['import'], async () => (await import('./commands/import.ts')).importCommand()],
+  ]),
   ...inGroup('Access:', [
     [['tokens', 'token'], async () => (await import('./commands/tokens.ts')).tokensCommand()],
     [['secrets', 'secret'], async () => (await import('./commands/secrets.ts')).secretsCommand()],
     [['audit'], async () => (await import('./commands/audit.ts')).auditCommand()],
     [['auth'], async () => (await import('./commands/auth.ts')).authCommand()],
   ]),
-  ...inGroup('Schedules:', [
-    [['schedule', 'schedules'], async () => (await import('./commands/schedule.ts')).scheduleCommand()],
-    [['apply'], async () => (await import('./commands/apply.ts')).applyCommand()],
-    [['import'], async () => (await import('./commands/import.ts')).importCommand()],
+  ...inGroup('This command line:', [
+    [['config', 'profiles', 'profile'], async () => (await import('./commands/config.ts')).configCommand()],
+    [['open'], async () => (await import('./commands/open.ts')).openCommand()],
+    [['version'], async () => (await import('./commands/open.ts')).versionCommand()],
+    [['completion'], async () => (await import('./commands/completion.ts')).completionCommand()],
   ]),
 ];
 

@@ -10,6 +10,7 @@ import { CertificateError } from '../ops/certificate-error.ts';
 import { nodeTransport } from '../ops/node-http.ts';
 import { CliError } from './errors/cli-error.ts';
 import { EXIT, exitCodeOfStatus } from './errors/exit-code.ts';
+import { fieldLines } from './errors/field-names.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** A server that sends nothing for this long is gone. */
@@ -68,7 +69,10 @@ function cliErrors(nameOf: (pointer: string) => string): ErrorFactory {
       const problem = refusal.problem ?? problemOf(refusal);
       const exitCode = exitCodeOfStatus(refusal.status);
       const hint = refusal.status === 401 ? 'give the token by WORKRON_TOKEN, --token or --token-file' : undefined;
-      return new CliError(exitCode, fieldErrors(problem, nameOf) ?? problem.detail ?? problem.title, { hint, problem });
+      return new CliError(exitCode, fieldLines(problem.errors, nameOf) ?? problem.detail ?? problem.title, {
+        hint,
+        problem,
+      });
     },
     unreachable(url, cause) {
       const { code, message } = cause as NodeJS.ErrnoException;
@@ -87,15 +91,6 @@ function cliErrors(nameOf: (pointer: string) => string): ErrorFactory {
       });
     },
   };
-}
-
-/** One line for each wrong field; `undefined` if the problem is about none. */
-function fieldErrors({ errors }: ReceivedProblem, nameOf: (pointer: string) => string): string | undefined {
-  if (!Array.isArray(errors) || errors.length === 0) return undefined;
-  const lines = (errors as { pointer: string; detail: string }[]).map(({ pointer, detail }) =>
-    pointer === '' ? detail : `${nameOf(pointer)}: ${detail}`,
-  );
-  return lines.join('\n       ');
 }
 
 /** Describes a reply that does not come from Workron but, for example, from a proxy. */

@@ -1,11 +1,18 @@
 /** Builds the command line, or the part of it that one call needs. */
 
-import { Command, CommanderError, type Option } from 'commander';
+import { Command, CommanderError, Help, type Option } from 'commander';
 import { nearestWord } from '../core/suggest.ts';
 import { version } from '../node/version.ts';
 import { COMMON_GROUPS } from './client-command.ts';
 import { COMMANDS, type CommandEntry } from './commands.ts';
 import { usageError } from './errors/cli-error.ts';
+
+/** Long flags leave less room for their description than commander would wrap at. */
+const HELP = {
+  minWidthToWrap: 20,
+  optionDescription: (option: Option): string =>
+    Help.prototype.optionDescription.call(new Help(), option).replace(/ \(preset: [^)]*\)/, ''),
+};
 
 const VERSION_FLAGS = '-V, --version';
 
@@ -16,7 +23,7 @@ const VERSION_FLAGS = '-V, --version';
 export async function createProgram(name?: string, args: readonly string[] = []): Promise<Command> {
   const program = new Command('workron')
     .enablePositionalOptions()
-    .description('Workron runs jobs: on this machine, on others, now or later, and never loses one.')
+    .description('Workron runs jobs: now or later, on this machine or others. It never loses one.')
     .version(version, VERSION_FLAGS, 'Print the version');
   const wanted = wantedFor(name);
   for (const { group, load } of wanted) program.addCommand((await load()).helpGroup(group));
@@ -54,7 +61,7 @@ function prepare(command: Command): void {
   command.exitOverride((error) => {
     throw withSuggestion(command, error);
   });
-  command.configureOutput({ outputError: () => {} });
+  command.configureOutput({ outputError: () => {} }).configureHelp(HELP);
   command.helpOption('-h, --help', 'Print help').helpCommand(false);
   ownFlagsFirst(command);
   for (const option of command.options) refuseRepeat(command, option);

@@ -11,6 +11,8 @@ export interface JobFilter {
   queue?: string;
   name?: string;
   uniqueKey?: string;
+  /** Who submitted it. */
+  submittedBy?: string;
   /** The job has all of these tags. */
   tags?: readonly string[];
   workerId?: number;

@@ -1,9 +1,9 @@
-/** Limits how far back lists search for free text, which has no index. */
+/** Limits how far back lists search for free text and submitters, which have no index. */
 
 import type { Scheduler } from '../scheduler/scheduler.ts';
 
 /** The number of newest ids that are searched. */
-export const NEWEST_WITH_TEXT = 100_000;
+export const NEWEST_SEARCHED = 100_000;
 
 /** Returns the time of the newest job that was not searched; `null` if all jobs were. */
 export async function searchedBackTo(

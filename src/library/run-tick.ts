@@ -6,7 +6,7 @@ export interface RunTick {
   readonly schedule: string;
   /** The key of `forEach`; `null` if the schedule has no keys. */
   readonly key: string | null;
-  /** `tick`: due by the clock; `manual`: run by hand; `backfill`: a past tick that was run later on request. */
+  /** `tick`: due by the clock; `manual`: run on request; `backfill`: a past tick that was run later on request. */
   readonly kind: TickKind;
   readonly scheduledFor: Date;
   /** The interval from the previous tick to this one, which a report has to cover. */

@@ -35,7 +35,7 @@ test('schedule file: errors have line, column and a remedy', () => {
   assert.deepEqual(problems(''), ['1:1 the file is empty: expected schedules']);
   assert.deepEqual(problems('schedule: []'), ['1:1 unknown key "schedule" (did you mean "schedules"?)']);
   assert.deepEqual(problems(schedule('cron: */5 * * * *')), ['4:11 write the expression in quotes: "*/5 * * * *"']);
-  assert.match(problems(schedule('cron: "0 25 * * *"'))[0] ?? '', /^4:11 cron: hour: expected a number from 0 to 23/);
+  assert.match(problems(schedule('cron: "0 25 * * *"'))[0] ?? '', /^4:11 cron: hour: expected 0–23/);
   assert.match(problems(schedule('cron: "0 0 31 2 *"'))[0] ?? '', /^4:11 cron: .*never fires/);
   assert.match(
     problems(schedule('cron: "0 2 * * *"', 'timezone: Europe/Berln'))[0] ?? '',

@@ -23,7 +23,7 @@ async function waitForWorkers(store: Store, look: () => Promise<Finding[]>): Pro
   assert.match(bad(await look())[0] ?? '', /2 jobs wait, and no worker is online/);
   await register(store, { commands: true });
   const [unserved, ...rest] = bad(await look());
-  assert.match(unserved ?? '', /1 jobs wait for a worker with queue render, handler resize, tags gpu: none is online/);
+  assert.match(unserved ?? '', /1 job waits for a worker with queue render, handler resize, tags gpu: none is online/);
   assert.deepEqual(rest, [], 'the other job can be run');
   await register(store, { handlers: ['resize'], tags: ['gpu'] });
   assert.deepEqual(bad(await look()), []);

@@ -455,6 +455,16 @@ describe('command line', { concurrency: 2 }, () => {
     const failed = await given('echo oh no; exit 4', { name: 'sad', max_attempts: 1 });
     await ended(failed);
     assert.equal(await ok('why', failed), `job ${failed} failed: exit 4: oh no`);
+    const late = await given('sleep 60', { timeout: '100ms', max_attempts: 1 });
+    await ended(late);
+    assert.equal(await ok('why', late), `job ${late} failed: timed out after 100ms (raise it with --timeout)`);
+    const held = await given('true', { requires: ['nosuch'] });
+    assert.equal(
+      await ok('why', held),
+      `job ${held} is pending: it waits for a worker with tag nosuch: none is online`,
+    );
+    await ok('cancel', held);
+    assert.equal(await ok('why', held), `job ${held} was cancelled`);
     const shown = await ok('job', failed);
     assert.match(shown, /^name +sad$/m);
     assert.match(shown, /^error +exit 4\n +oh no$/m);

@@ -184,6 +184,60 @@ describe('command line', { concurrency: 2 }, () => {
     assert.deepEqual(mail(JSON.parse((await workron('queues', '--json')).stdout) as { name: string }[]), mail(items));
   });
 
+  test('queues show: limits, jobs and the last hour of a queue; one that nobody knows exits with 3', async () => {
+    await using setup = await setUp(['--db-driver', 'memory']);
+    const { workron } = setup;
+    await hasStatus(setup, await given(setup, 'true', { queue: 'idle' }), 'done');
+    await hasStatus(setup, await given(setup, 'exit 1', { queue: 'idle', max_attempts: 1 }), 'failed');
+    assert.match((await workron('queues')).stdout, /^idle +open +0 +– +– +0 +0 +0 +–$/m);
+    const idle = (await workron('queues', 'show', 'idle')).stdout;
+    assert.match(
+      idle,
+      /^queue idle\nstate +open\nrunning +0\npending +0\nscheduled +0\nblocked +0\nlast hour +1 done, 1 failed, p95 wait .+, p95 run .+\n$/,
+    );
+    await workron('queues', 'set', 'mail', '--max-running', '2', '--rate', '10/1m');
+    await workron('queues', 'pause', 'mail');
+    await given(setup, 'true', { queue: 'mail' });
+    const shown = (await workron('queue', 'show', 'mail')).stdout;
+    assert.match(
+      shown,
+      /^queue mail\nstate +paused \d{4}-.*\nrunning +0 of at most 2\nrate +at most 10\/1m start\npending +1, oldest \d{4}-/,
+    );
+    const object = JSON.parse((await workron('queues', 'show', 'mail', '--json')).stdout) as object;
+    const { items } = await api<{ items: { name: string }[] }>(setup.server.url, '/queues');
+    assert.deepEqual(
+      object,
+      items.find(({ name }) => name === 'mail'),
+    );
+    const unknown = await workron('queues', 'show', 'mial');
+    assert.deepEqual(
+      [unknown.code, unknown.stderr],
+      [3, 'error: queue mial has no setting and no unfinished or recent job\nhint: did you mean mail?\n'],
+    );
+  });
+
+  test('workers show: a worker with what it can run and what it runs', async () => {
+    const { workron } = shared;
+    const id = await workerOf(shared);
+    const job = await given(shared, 'sleep 60', { name: 'shown' });
+    await hasStatus(shared, job, 'running');
+    const { stdout } = await workron('workers', 'show', id);
+    assert.match(
+      stdout,
+      new RegExp(`^worker ${id}  ${await nameOf(shared, id)}\nstate +online\nbusy +[12] of 2 slots\n`),
+    );
+    assert.match(
+      stdout,
+      /^queues +all\nruns +commands, workron\.webhook\nmachine +.+, process \d+\nattached +local, /m,
+    );
+    assert.match(stdout, new RegExp(`^ *${job} +shown +default +1 `, 'm'));
+    assert.equal((JSON.parse((await workron('workers', 'show', id, '--json')).stdout) as Job).id, id);
+    await workron('cancel', job);
+    const unknown = await workron('workers', 'show', '999999');
+    assert.deepEqual([unknown.code, unknown.stderr.split('\n')[0]], [3, 'error: No worker 999999']);
+    assert.equal((await workron('workers', 'show', 'x')).code, 2);
+  });
+
   test('workers: the list is that of the API; drain reaches the worker; an unknown worker exits with 3', async () => {
     await using setup = await setUp(['--worker-name', 'ada', '--tags', 'gpu,eu', '--queues', 'a,b', '--workers', '3']);
     const { workron } = setup;

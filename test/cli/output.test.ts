@@ -42,6 +42,15 @@ test('table: an empty column goes first, and nothing goes while there is room', 
   assert.match(renderTable([NAME, STATE, NOTE], rows, 60), /^NAME +STATE +NOTE\n/);
 });
 
+test('table: a spare column goes before flexible ones are cut short', () => {
+  const spare: Column<Row> = { title: 'TIME', text: ([name]) => `${name.length}s`, spare: true };
+  assert.match(renderTable([NAME, spare, NOTE], ROWS, 80), /^NAME +TIME +NOTE\n/);
+  assert.match(
+    renderTable([NAME, spare, NOTE], ROWS, 48),
+    /^NAME +NOTE\nbusiness-hours-report {4}a note that is rather …\n/,
+  );
+});
+
 test('list: columns are chosen by name, wide ones only where they are asked for', () => {
   const output = { json: false, quiet: false, wide: false, columns: null } as const;
   const listing = { columns: COLUMNS, id: ([name]: Row) => name, none: 'nothing' };

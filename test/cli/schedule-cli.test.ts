@@ -21,7 +21,7 @@ describe('schedule test', { concurrency: 2 }, () => {
     assert.equal(code, 0);
     assert.deepEqual(stdout.split('\n'), [
       'At 02:30, Europe/Berlin',
-      'fixed times: a time that the clock skips has its tick right after the gap, a repeated time has one tick',
+      'DST: skipped times fire right after the gap; repeated times fire once',
       '',
       'EUROPE/BERLIN                   UTC                   CLOCK',
       'Sat 2026-03-28 02:30:00 +01:00  2026-03-28T01:30:00Z',
@@ -76,7 +76,7 @@ describe('schedule test', { concurrency: 2 }, () => {
 
   test('schedule test: malformed, never firing, and unknown zones end with 2 and say why', async () => {
     const wrong: [string[], RegExp][] = [
-      [['0 25 * * *'], /^error: cron: hour: expected a number from 0 to 23, got "25"\n$/],
+      [['0 25 * * *'], /^error: cron: hour: expected 0–23, got "25"\n$/],
       [['0 0 31 2 *'], /never fires/],
       [['* 2 * 3 SUN#2', '--timezone', 'America/New_York', '--from', '2026-01-01T00:00Z'], /never fires/],
       [['@daily', '--timezone', 'Europe/Berlni'], /did you mean Europe\/Berlin\?/],
@@ -160,8 +160,8 @@ test('crontab: what cannot be imported is refused with its line and reason, the 
   assert.deepEqual(
     refused.map(({ line, reason }) => [line, reason.split(';')[0]]),
     [
-      [1, '@reboot is no point in time'],
-      [2, 'cron: hour: expected a number from 0 to 23, got "25"'],
+      [1, '@reboot has no schedule'],
+      [2, 'cron: hour: expected 0–23, got "25"'],
       [3, 'expected five fields or a macro, and a command'],
     ],
   );

@@ -13,6 +13,7 @@ function step(key: string, depends_on: string[] = [], more: Partial<StepState> =
     key,
     job_id: '1',
     name: null,
+    queue: 'default',
     status: 'blocked',
     depends_on,
     if: 'success',

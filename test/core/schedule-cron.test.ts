@@ -71,7 +71,7 @@ test('cron: too many expressions, and an empty one between separators, are refus
   );
   assert.match(
     refusal(() => parseCron('0 0 * * *; 0 25 * * *', 'UTC')),
-    /hour: expected a number from 0 to 23/,
+    /hour: expected 0–23/,
   );
 });
 
@@ -163,11 +163,11 @@ for (const [expression, first, second] of [
 }
 
 for (const [expression, said] of [
-  ['0 25 * * *', 'cron: hour: expected a number from 0 to 23, got "25"'],
-  ['0 0 * FOO *', 'cron: month: expected a number from 1 to 12 or a name such as FEB, got "FOO"'],
-  ['0 0 0 * *', 'cron: day of month: expected a number from 1 to 31, got "0"'],
-  ['0 0 * * 8', 'cron: day of week: expected a number from 0 to 7 or a name such as MON, got "8"'],
-  ['-1 * * * *', 'cron: minute: expected a number from 0 to 59, got ""'],
+  ['0 25 * * *', 'cron: hour: expected 0–23, got "25"'],
+  ['0 0 * FOO *', 'cron: month: expected 1–12 or a name such as FEB, got "FOO"'],
+  ['0 0 0 * *', 'cron: day of month: expected 1–31, got "0"'],
+  ['0 0 * * 8', 'cron: day of week: expected 0–7 or a name such as MON, got "8"'],
+  ['-1 * * * *', 'cron: minute: expected 0–59, got ""'],
   ['*/90 * * * *', 'cron: minute: expected a step from 1 to 60, got "*/90"'],
   ['*/0 * * * *', 'cron: minute: expected a step from 1 to 60, got "*/0"'],
   ['1/2/3 * * * *', 'cron: minute: expected one step at most, got "1/2/3"'],

@@ -332,6 +332,23 @@ test('GET /jobs: filters, pages, newest first', async () => {
   assert.match(wrong.detail, /"faild".*; did you mean failed\?\nqueue:a status:faild\n {15}\^{5}$/);
 });
 
+test('GET /jobs?submitted_by: the jobs of a caller, and how far back it looked', async () => {
+  const token = 'a-configured-token-of-many-characters';
+  await using server = await openTestServer({ token });
+  const call = (method: string, path: string, body?: unknown) =>
+    server.call(method, path, body, { authorization: `Bearer ${token}` });
+  const { body: job } = await call('POST', '/jobs', { command: 'a' });
+  for (const query of ['submitted_by=token', 'query=by:token']) {
+    const { body } = await call('GET', `/jobs?${query}`);
+    assert.deepEqual([body.items.map(({ id }: { id: string }) => id), body.searched_back_to], [[job.id], null], query);
+  }
+  assert.deepEqual((await call('GET', '/jobs?submitted_by=nobody')).body.items, []);
+  assert.equal((await call('GET', '/jobs?submitted_by=')).status, 400);
+  const counted = { action: 'cancel', filter: { submitted_by: 'token' }, dry_run: true };
+  assert.equal((await call('POST', '/jobs/bulk', counted)).body.total, 1);
+  assert.equal((await call('POST', '/jobs/bulk', { ...counted, filter: { submitted_by: 'nobody' } })).body.total, 0);
+});
+
 test('GET /jobs?q: the answer says how far back it looked', async () => {
   await using server = await openTestServer();
   assert.equal((await server.call('GET', '/jobs?q=x')).body.searched_back_to, null, 'nothing was left out');

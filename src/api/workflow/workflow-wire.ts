@@ -28,6 +28,7 @@ export function stepToWire({ key, job, condition, group }: WorkflowStep, keyOf: 
     key,
     job_id: String(job.id),
     name: job.name,
+    queue: job.queue,
     status: job.status,
     depends_on: job.dependsOn.map(({ jobId }) => keyOf(jobId)),
     if: condition,

@@ -100,6 +100,7 @@ export const StepState = named(
     key: z.string(),
     job_id: wireId,
     name: z.string().nullable(),
+    queue: z.string(),
     status: z.enum(STATUSES),
     depends_on: z.array(z.string()).meta({ description: 'Keys of its parents.' }),
     if: z.enum(CONDITIONS),

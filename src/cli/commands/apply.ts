@@ -17,7 +17,7 @@ const FORMATS = { add: 'green', change: 'yellow', remove: 'red', keep: 'dim' } a
 
 /** `workron apply FILE`: stores a workflow, or creates, changes and deletes the owner's schedules to match the file. */
 export function applyCommand(): Command {
-  const command = clientCommand('apply', "Store a workflow, or make an owner's schedules what a file says")
+  const command = clientCommand('apply', "Store a workflow, or make an owner's schedules match a file")
     .argument('<file>', 'YAML or JSON; - is standard input')
     .option('--owner <NAME>', "Whose schedules these are (default: the file's owner, else its name)")
     .option('--dry-run', 'Only print the plan');

@@ -35,7 +35,7 @@ interface AuditFlags {
 
 /** `workron audit`: who changed what. */
 export function auditCommand(): Command {
-  const command = listCommand('audit', 'List who changed what, when, from where and with which result')
+  const command = listCommand('audit', 'List changes: who, when, from where, what and the result')
     .option('--actor <NAME>', 'Changes of this caller only')
     .option('--path <TEXT>', 'Changes whose path contains this, such as /jobs/12')
     .option('--since <TIME>', 'From this instant, or this long ago', pastFlag)

@@ -6,7 +6,7 @@ import { settingsFrom } from '../flags/setting.ts';
 
 /** `workron auth`: access for programs other than this one. */
 export function authCommand(): Command {
-  const command = new Command('auth').description('Give curl or a browser access to the server');
+  const command = new Command('auth').description('Log in with curl or a browser');
   const header = clientCommand('header', 'Print the header with the token, for curl -H "$(workron auth header)"', {
     ids: false,
   });

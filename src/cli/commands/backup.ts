@@ -8,7 +8,7 @@ import { addSettingFlags, settingsFrom } from '../flags/setting.ts';
 /** `workron backup FILE`: a consistent copy of a SQLite store, while Workron runs on it. */
 export function backupCommand(): Command {
   const command = new Command('backup')
-    .description('Copy a SQLite store to FILE, while Workron runs on it')
+    .description('Copy a SQLite store to FILE; works while it runs')
     .argument('<file>', 'The copy; it must not exist yet');
   return addSettingFlags(command, 'backup').action(async (target: string) => {
     const { store } = settingsFrom(command, 'backup');

@@ -23,7 +23,7 @@ import { changeMatching } from './change-matching.ts';
 export function cancelCommand(): Command {
   return changeCommand({
     name: 'cancel',
-    summary: 'Cancel jobs: waiting ones at once, running ones are stopped',
+    summary: 'Cancel waiting jobs and stop running ones',
     describe: (job: Job) =>
       job.status === 'running' ? `job ${job.id} is being stopped` : `job ${job.id} ${job.status}`,
   });
@@ -50,9 +50,9 @@ export function jobsRmCommand(): Command {
 
 /** `workron rerun ID…`: submits jobs again as new ones. */
 export function rerunCommand(): Command {
-  const command = clientCommand('rerun', 'Run jobs again as new jobs, whatever their status')
+  const command = clientCommand('rerun', 'Run jobs again as new jobs, in any status')
     .argument('<id...>', 'Job ids')
-    .option('--idempotency-key <KEY>', 'Sending the same again with the same key submits nothing new');
+    .option('--idempotency-key <KEY>', 'Makes it safe to repeat: the same key submits nothing new');
   return command.action(async (texts: string[], { idempotencyKey }: { idempotencyKey?: string }) => {
     const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
     await changeEach(connect(command), {
@@ -79,8 +79,8 @@ function changeCommand(action: JobAction): Command {
     .argument('[id...]', 'Job ids; or a filter such as status:failed, or flags that say which jobs');
   addFilterFlags(command)
     .option('--all', 'Every job')
-    .option('--dry-run', 'Only say how many jobs the flags match')
-    .option('-y, --yes', 'Do not ask on a terminal');
+    .option('--dry-run', 'Only count the matching jobs')
+    .option('-y, --yes', 'Do not ask for confirmation');
   return command.action(async (texts: string[], options: { all?: boolean; dryRun?: boolean; yes?: boolean }) => {
     refuseFlagsBefore(command);
     // An id has no colon; every term of a filter but text to search for has one.

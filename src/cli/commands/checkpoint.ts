@@ -11,9 +11,7 @@ const TRIES = 5;
 
 /** `workron checkpoint …` */
 export function checkpointCommand(): Command {
-  return new Command('checkpoint')
-    .description('Read what the next attempt of a job continues from')
-    .addCommand(getCommand());
+  return new Command('checkpoint').description('Read the checkpoint of a job').addCommand(getCommand());
 }
 
 /** `workron checkpoint get ID > FILE` */

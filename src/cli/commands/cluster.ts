@@ -15,8 +15,8 @@ const INSTANCES: readonly Column<Instance>[] = [
   },
   { title: 'ROLES', text: (instance) => oneLine(instance.roles.join(',')) },
   { title: 'LEADS', text: (instance) => String(instance.leads.length), align: 'right' },
-  { title: 'VERSION', text: (instance) => oneLine(instance.version) },
-  { title: 'STARTED', text: (instance) => when(instance.started_at) },
+  { title: 'VERSION', text: (instance) => oneLine(instance.version), spare: true },
+  { title: 'STARTED', text: (instance) => when(instance.started_at), spare: true },
   { title: 'SEEN', text: (instance) => when(instance.seen_at) },
   { title: 'API', text: (instance) => oneLine(instance.url ?? '–'), flexible: true },
 ];
@@ -37,7 +37,7 @@ const DUTIES: readonly Column<DutyStatus>[] = [
 
 /** `workron cluster`: lists the instances on a store, and the leader of each duty. */
 export function clusterCommand(): Command {
-  const command = clientCommand('cluster', 'List the instances on this store, and which of them leads which duty');
+  const command = clientCommand('cluster', 'List the instances of this installation and the leader of each duty');
   return command.allowExcessArguments().action(async () => {
     refuseExtra(command);
     const cluster = await connect(command).json(routes.readCluster);

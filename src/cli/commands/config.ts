@@ -34,7 +34,7 @@ const LISTING = {
 
 /** `workron config`: named servers of this user. It needs no server. */
 export function configCommand(): Command {
-  const command = outputCommand('config', 'Name servers, and choose the one that commands talk to');
+  const command = outputCommand('config', 'List servers by name, and choose the one to use');
   command
     .aliases(['profiles', 'profile'])
     .allowExcessArguments()
@@ -93,7 +93,7 @@ function pathOf(
 }
 
 function showCommand(): Command {
-  const command = clientCommand('show', 'Show a profile, or where this call would connect to and why', { ids: false });
+  const command = clientCommand('show', 'Show a profile, or the server that this call uses and why', { ids: false });
   return command.addArgument(nameArgument('[name]')).action((name: string | undefined) => {
     const { json } = outputOf(command);
     if (name !== undefined) {
@@ -111,7 +111,7 @@ function showCommand(): Command {
 }
 
 function useCommand(): Command {
-  const command = outputCommand('use', 'Make commands talk to the server of this profile');
+  const command = outputCommand('use', 'Use the server of this profile');
   const name = new Argument('<name>', 'Name of the profile; none for no profile').argParser((text: string) =>
     text === 'none' ? text : nameFrom(text),
   );

@@ -9,7 +9,7 @@ const MARKS = { ok: 'ok     ', warning: 'warning', bad: 'bad    ' } as const;
 /** `workron doctor`: examines settings, machine and store, and says what to do about what it finds. */
 export function doctorCommand(): Command {
   const command = new Command('doctor')
-    .description('Examine settings, machine and store; say what is wrong and what to do')
+    .description('Check settings, machine and store; say what is wrong and how to fix it')
     .option('--json', 'Print the findings as JSON');
   return addSettingFlags(command, 'migrate').action(async ({ json }: { json?: boolean }) => {
     const { store, dbSchema } = settingsFrom(command, 'migrate');

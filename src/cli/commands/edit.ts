@@ -6,19 +6,15 @@ import { collectList, durationFlag, instantFlag, integerFlag } from '../flags/va
 
 /** `workron edit ID --priority 5`: changes a job that still waits. */
 export function editCommand(): Command {
-  const command = clientCommand('edit', 'Change a job that still waits')
+  const command = clientCommand('edit', 'Change a waiting job')
     .argument('<id>', 'Job id')
-    .option('-p, --priority <NUMBER>', 'Higher runs first', integerFlag)
+    .option('-p, --priority <NUMBER>', 'Jobs with a higher priority run first', integerFlag)
     .option('--queue <NAME>', 'Move it to this queue')
-    .option('--at <INSTANT>', 'Start no earlier than this instant', instantFlag)
-    .addOption(
-      new Option('--delay <DURATION>', 'Start no earlier than this long from now')
-        .argParser(durationFlag)
-        .conflicts('at'),
-    )
-    .option('--timeout <DURATION>', 'Per attempt')
-    .option('--max-attempts <NUMBER>', 'How many failures end it', integerFlag)
-    .option('--tags <TAG,…>', 'All its tags', collectList);
+    .option('--at <INSTANT>', 'Start at this time', instantFlag)
+    .addOption(new Option('--delay <DURATION>', 'Start after this delay').argParser(durationFlag).conflicts('at'))
+    .option('--timeout <DURATION>', 'Stop an attempt that takes longer than this')
+    .option('--max-attempts <NUMBER>', 'Fail the job after this many failed attempts', integerFlag)
+    .option('--tags <TAG,…>', 'Replace the tags of the job', collectList);
   return command.action(async (text: string, options: EditOptions) => {
     const edit = {
       priority: options.priority,

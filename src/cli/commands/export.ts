@@ -9,7 +9,7 @@ import { addSettingFlags, settingsFrom } from '../flags/setting.ts';
 /** `workron export [FILE]`: a whole installation as JSON lines, while Workron runs on it. */
 export function exportCommand(): Command {
   const command = new Command('export')
-    .description('Write a whole installation as JSON lines, while Workron runs on it')
+    .description('Export a whole installation as JSON lines; works while it runs')
     .argument('[file]', 'The export; it must not exist yet (default: standard output)', '-');
   return addSettingFlags(command, 'migrate').action(async (file: string) => {
     const { store, schema } = storeFrom(command);
@@ -29,7 +29,7 @@ export function exportCommand(): Command {
 /** `workron restore FILE`: makes an installation from an export, in a store that is empty. */
 export function restoreCommand(): Command {
   const command = new Command('restore')
-    .description('Make an installation from an export, in a file or schema that is empty')
+    .description('Restore an export into an empty file or schema')
     .argument('<file>', 'The export, or - for standard input');
   return addSettingFlags(command, 'migrate').action(async (file: string) => {
     const { store, schema } = storeFrom(command);

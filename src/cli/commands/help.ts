@@ -19,7 +19,7 @@ export function addHelpTopics(program: Command): void {
     new Command('help')
       .description('Help on a command, or on exit-codes, environment, config')
       .argument('[topic...]', 'A command or a topic')
-      .helpGroup('Look:')
+      .helpGroup('This command line:')
       .action((words: string[]) => {
         const topic = TOPICS[words.join(' ')];
         if (topic !== undefined) print(topic());

@@ -6,7 +6,7 @@ import { plain } from '../output/when.ts';
 
 /** `workron history ID`: prints what has happened to a job, one line per event. */
 export function historyCommand(): Command {
-  const command = clientCommand('history', 'Show what has happened to a job, oldest first', { ids: false }).argument(
+  const command = clientCommand('history', 'Show the history of a job, oldest first', { ids: false }).argument(
     '<id>',
     'Job id',
   );

@@ -7,7 +7,7 @@ import { readInput } from '../input/file.ts';
 
 /** `workron import`: converts schedules of other systems, for review. */
 export function importCommand(): Command {
-  const command = new Command('import').description('Turn a crontab into schedules, for review');
+  const command = new Command('import').description('Convert a crontab to schedules, for review');
   command.allowExcessArguments().action(() => {
     refuseExtra(command);
     command.outputHelp();

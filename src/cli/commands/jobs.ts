@@ -10,6 +10,7 @@ import { watch } from '../follow/watch.ts';
 import { gist } from '../output/gist.ts';
 import { listText } from '../output/list.ts';
 import { progressText } from '../output/progress.ts';
+import { reasonText } from '../output/reason.ts';
 import { oneLine, stateFormat, stateText } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
 import { runTime, when } from '../output/when.ts';
@@ -23,22 +24,23 @@ const WATCH_EVERY_MS = 1_000;
 /** A job of the list, with what it waits for if that is known. */
 type Listed = ListedJob & { waitsFor?: string };
 
-const COLUMNS: readonly Column<Listed>[] = [
+export const JOB_COLUMNS: readonly Column<Listed>[] = [
   { title: 'ID', text: (job) => job.id, align: 'right', identifies: true },
   { title: 'STATUS', text: (job) => stateText(job.status), format: (job) => stateFormat(job.status) },
   { title: 'JOB', text: titleOf, flexible: true, identifies: true },
   { title: 'QUEUE', text: (job) => oneLine(job.queue), flexible: true },
-  { title: 'PRIO', text: (job) => String(job.priority), align: 'right' },
-  { title: 'TRY', text: (job) => String(job.attempts), align: 'right' },
-  { title: 'TIME', text: runTime },
+  { title: 'PRIO', text: (job) => String(job.priority), align: 'right', spare: true },
+  { title: 'TRY', text: (job) => String(job.attempts), align: 'right', spare: true },
+  { title: 'TIME', text: runTime, spare: true },
   { title: 'CREATED', text: (job) => when(job.created_at) },
   { title: 'WORKER', text: (job) => job.worker_id ?? '–', align: 'right', wide: true },
+  { title: 'BY', text: (job) => oneLine(job.submitted_by ?? '–'), flexible: true, wide: true },
   { title: 'FROM', text: originOf, flexible: true, wide: true },
   { title: 'TAGS', text: (job) => oneLine(job.tags.join(',')), flexible: true, wide: true },
   { title: 'NOTE', text: noteOf, flexible: true },
 ];
 
-const LISTING = { columns: COLUMNS, id: (job: Listed) => job.id, none: 'no jobs' };
+const LISTING = { columns: JOB_COLUMNS, id: (job: Listed) => job.id, none: 'no jobs' };
 
 /** `workron jobs`: lists jobs, newest first; `show` and `rm` are about single ones. */
 export function jobsCommand(): Command {
@@ -64,8 +66,8 @@ function jobsLsCommand(name: string): Command {
     'Such as: queue:mail status:failed since:1h error:"503"; other words are searched for',
   );
   return addFilterFlags(command)
-    .option('-n, --limit <NUMBER>', 'How many at most', countFlag(1, 1_000_000), 50)
-    .option('-w, --watch', 'Show the list again whenever it changes, until Ctrl-C')
+    .option('-n, --limit <NUMBER>', 'Maximum number of rows', countFlag(1, 1_000_000), 50)
+    .option('-w, --watch', 'Keep the list up to date until Ctrl-C')
     .action(async (words: string[], options: { limit: number; watch?: boolean }) => {
       const connection = connect(command);
       const output = outputOf(command);
@@ -81,7 +83,7 @@ function jobsLsCommand(name: string): Command {
       const cut = jobs.find((job) => job.cut !== undefined);
       if (cut !== undefined) note(`long fields are cut; see all with: workron job ${cut.id}`);
       if (more) note(`showing ${jobs.length}; use --limit to see more`);
-      else if (searchedBackTo !== null) note(`looked for text back to ${searchedBackTo}, not in older jobs`);
+      else if (searchedBackTo !== null) note(`searched back to ${searchedBackTo}; older jobs may match`);
     });
 }
 
@@ -116,5 +118,5 @@ function noteOf(job: Listed): string {
   }
   if (job.status === 'scheduled') return `due ${when(job.run_at)}`;
   if (job.status === 'failed' && job.error !== null) return gist(job.error);
-  return isTerminal(job.status) ? (job.reason ?? '') : oneLine(job.waitsFor ?? '');
+  return isTerminal(job.status) ? reasonText(job.reason ?? '') : oneLine(job.waitsFor ?? '');
 }

@@ -19,7 +19,7 @@ const LISTING = { columns: COLUMNS, id: ({ key }: Limit) => key, none: 'no limit
 
 /** `workron limits`: lists the limits of keys; `set` and `rm` change them for all jobs. */
 export function limitsCommand(): Command {
-  const command = listCommand('limits', 'List limits of keys; set them for all jobs').alias('limit');
+  const command = listCommand('limits', 'List the limits of keys; set them for all jobs').alias('limit');
   addListing(command, 'List limits of keys', async (called) => {
     const { items } = await connect(called).json(routes.listLimits);
     print(listText(items, LISTING, outputOf(called)));

@@ -17,12 +17,8 @@ interface LogOptions {
 export function logsCommand(): Command {
   const command = clientCommand('logs', 'Print the output of jobs', { ids: false })
     .argument('<id...>', 'Job ids; with several, each line begins with the id of its job')
-    .option('-f, --follow', 'Go on until the job has ended')
-    .option(
-      '--attempt <NUMBER>',
-      'Of this attempt (default: the present or last one)',
-      countFlag(1, Number.MAX_SAFE_INTEGER),
-    )
+    .option('-f, --follow', 'Follow the output until the job ends')
+    .option('--attempt <NUMBER>', 'Attempt to print (default: the latest)', countFlag(1, Number.MAX_SAFE_INTEGER))
     .option('--raw', 'Write the bytes to a terminal as they are, with all control characters')
     .option('--tail <LINES>', 'Only the last lines', countFlag(0, 1_000_000))
     .option('--timestamps', 'Begin each line with the time at which the server received it');

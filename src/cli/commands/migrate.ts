@@ -5,7 +5,7 @@ import { addSettingFlags, settingsFrom } from '../flags/setting.ts';
 
 /** `workron migrate`: brings the store's schema up to date, without starting anything. */
 export function migrateCommand(): Command {
-  const command = new Command('migrate').description('Bring the database schema up to date (`up` does so by itself)');
+  const command = new Command('migrate').description('Update the database schema (`up` does so itself)');
   addSettingFlags(command, 'migrate').option(
     '--grant-roles',
     'Also make PostgreSQL roles with few rights: NAME_submit, _viewer, _worker and _scheduler, where NAME is the schema',

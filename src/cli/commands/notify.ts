@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { Job } from '../../api/job.ts';
 import type { NotifyTestInput } from '../../api/notify.ts';
 import { routes } from '../../api/routes.ts';
@@ -20,7 +20,7 @@ interface TestFlags {
 
 /** `workron notify`: targets of notifications. */
 export function notifyCommand(): Command {
-  const command = new Command('notify').description('Try the targets of notifications');
+  const command = new Command('notify').description('Test the targets of notifications');
   return command.addCommand(testCommand());
 }
 
@@ -33,7 +33,11 @@ function testCommand(): Command {
       "A target of the server's own list by its place, from 1, or all of them",
       placeFlag,
     )
-    .option('--timeout <DURATION>', 'Wait no longer than this for the delivery', durationFlag, TIMEOUT_MS);
+    .addOption(
+      new Option('--timeout <DURATION>', 'Longest wait for the delivery')
+        .argParser(durationFlag)
+        .default(TIMEOUT_MS, '1m'),
+    );
   return command.action(async (targets: NotifyFlag[], { installation, timeout }: TestFlags) => {
     if (targets.length > 0 === (installation !== undefined))
       throw usageError('expected targets or --installation', "workron notify test 'failed=https://example.com/hook'");

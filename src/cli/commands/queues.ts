@@ -1,7 +1,6 @@
 import { Argument, type Command } from 'commander';
 import type { Queue } from '../../api/queue.ts';
 import { routes } from '../../api/routes.ts';
-import { formatDuration } from '../../core/duration.ts';
 import { didYouMean } from '../../core/suggest.ts';
 import { addListing, clientCommand, connect, listCommand, outputOf, print, printData } from '../client-command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
@@ -12,6 +11,7 @@ import { listText } from '../output/list.ts';
 import { oneLine } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
 import { when } from '../output/when.ts';
+import { queueShowCommand, rateText, usedQueues } from './queue-show.ts';
 
 const COLUMNS: readonly Column<Queue>[] = [
   { title: 'QUEUE', text: (queue) => oneLine(queue.name), flexible: true, identifies: true },
@@ -31,14 +31,15 @@ const COLUMNS: readonly Column<Queue>[] = [
 
 const LISTING = { columns: COLUMNS, id: ({ name }: Queue) => name, none: 'no queues' };
 
-/** `workron queues`: lists them; `pause`, `resume` and `set` change them. */
+/** `workron queues`: lists them; `show` is about one, `pause`, `resume` and `set` change them. */
 export function queuesCommand(): Command {
-  const command = listCommand('queues', 'List queues; pause, resume, limit or delete them').alias('queue');
+  const command = listCommand('queues', 'List and show queues; pause, resume, limit or delete them').alias('queue');
   addListing(command, 'List queues', async (called) => {
-    const { items } = await connect(called).json(routes.listQueues);
-    print(listText(items, LISTING, outputOf(called)));
+    const { queues } = await usedQueues(connect(called));
+    print(listText(queues, LISTING, outputOf(called)));
   });
-  command.addCommand(changeCommand('pause', 'Start no more jobs of these queues', () => ({ paused: true })));
+  command.addCommand(queueShowCommand());
+  command.addCommand(changeCommand('pause', 'Stop starting jobs of these queues', () => ({ paused: true })));
   command.addCommand(changeCommand('resume', 'Start jobs of these queues again', () => ({ paused: false })));
   const set = changeCommand('set', 'Change the limits of these queues', ({ maxRunning, rate, burst }) => {
     if (maxRunning === undefined && rate === undefined)
@@ -54,8 +55,8 @@ export function queuesCommand(): Command {
   command.addCommand(
     set
       .option('--max-running <NUMBER|none>', 'Maximum running jobs, over all workers', limitFlag)
-      .option('--rate <LIMIT/PER|none>', 'Most starts in a period, over all workers: 100/1m', rateOrNone)
-      .option('--burst <NUMBER>', 'Further starts that are allowed after a period with fewer', countFlag(0, 100_000)),
+      .option('--rate <LIMIT/PER|none>', 'Maximum starts per period, over all workers: 100/1m', rateOrNone)
+      .option('--burst <NUMBER>', 'Extra starts allowed after a quiet period', countFlag(0, 100_000)),
   );
   return command;
 }
@@ -110,10 +111,6 @@ function rmCommand(): Command {
     if (json) printData(deleted, json);
     else for (const name of deleted) print(quiet ? name : `queue ${oneLine(name)} is deleted`);
   });
-}
-
-function rateText({ limit, per, burst }: NonNullable<Queue['rate']>): string {
-  return `${limit}/${formatDuration(per)}${burst === 0 ? '' : `+${burst}`}`;
 }
 
 function describe(queue: Queue): string {

@@ -19,7 +19,7 @@ import type { StatusLine } from '../output/status-line.ts';
 
 /** `workron run -- CMD…`: submits a job, prints its output and exits with its code. */
 export function runCommand(): Command {
-  const command = clientCommand('run', 'Submit a job with one attempt, follow its output, exit with its code')
+  const command = clientCommand('run', 'Run a job once, stream its output and return its exit code')
     .usage("[flags] -- COMMAND [ARGUMENT…]   or   -- 'SHELL LINE'")
     .argument('[command...]', 'One argument is a shell line; several are quoted and joined');
   return addJobFlags(command).action((words: string[]) =>

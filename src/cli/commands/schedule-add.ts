@@ -12,7 +12,7 @@ const EXAMPLE = 'workron schedule add nightly --cron "0 2 * * *" --timezone Euro
 
 /** `workron schedule add NAME --cron … -- CMD…` */
 export function scheduleAddCommand(): Command {
-  const command = clientCommand('add', 'Make a schedule')
+  const command = clientCommand('add', 'Create a schedule')
     .usage('NAME --cron EXPRESSION [flags] -- COMMAND [ARGUMENT…]')
     .argument('<name>', 'Letters a-z, digits, ".", "_" and "-"')
     .argument('[command...]', 'One argument is a shell line; several are quoted and joined');
@@ -36,7 +36,7 @@ export function scheduleAddCommand(): Command {
 export function scheduleEditCommand(): Command {
   const command = clientCommand('edit', 'Change a schedule; new times count from now')
     .usage('NAME [flags] [-- COMMAND [ARGUMENT…]]')
-    .argument('<name>', 'Its name')
+    .argument('<name>', 'Schedule name')
     .argument('[command...]', 'What to run instead');
   return addScheduleEditFlags(command).action(async (name: string, words: string[]) => {
     const edit = await scheduleFrom(command, words);

@@ -12,9 +12,9 @@ import { when } from '../output/when.ts';
 type Act = (connection: Connection, name: string) => Promise<Schedule>;
 
 export function schedulePauseCommand(): Command {
-  const command = clientCommand('pause', 'Run nothing more of these schedules until they are resumed')
-    .argument('<name...>', 'Their names')
-    .option('--note <TEXT>', 'Reason, shown while paused');
+  const command = clientCommand('pause', 'Pause schedules until they are resumed')
+    .argument('<name...>', 'Schedule names')
+    .option('--note <TEXT>', 'Reason to show while paused');
   return command.action(async (names: string[], { note }: { note?: string }) => {
     const body = note === undefined ? {} : { note };
     const act: Act = (connection, name) => connection.json(routes.pauseSchedule, { params: { name }, body });
@@ -23,7 +23,10 @@ export function schedulePauseCommand(): Command {
 }
 
 export function scheduleResumeCommand(): Command {
-  const command = clientCommand('resume', 'Let paused schedules go on, from now').argument('<name...>', 'Their names');
+  const command = clientCommand('resume', 'Resume paused schedules, from now on').argument(
+    '<name...>',
+    'Schedule names',
+  );
   return command.action(async (names: string[]) => {
     const act: Act = (connection, name) => connection.json(routes.resumeSchedule, { params: { name } });
     const message = ({ name, next_run }: Schedule) =>
@@ -33,7 +36,10 @@ export function scheduleResumeCommand(): Command {
 }
 
 export function scheduleRmCommand(): Command {
-  const command = clientCommand('rm', 'Delete schedules; their runs go on').argument('<name...>', 'Their names');
+  const command = clientCommand('rm', 'Delete schedules; runs that have started continue').argument(
+    '<name...>',
+    'Schedule names',
+  );
   return command.action(async (names: string[]) => {
     const act: Act = (connection, name) => connection.json(routes.deleteSchedule, { params: { name } });
     await changeEach(command, names, act, ({ name }) => `schedule ${name} is deleted`);

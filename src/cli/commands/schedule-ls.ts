@@ -21,7 +21,7 @@ export function scheduleLsCommand(): Command {
   const command = listCommand('ls', 'List schedules by name')
     .argument('[text]', 'Part of the name')
     .option('--owner <NAME>', 'Of this owner')
-    .option('-n, --limit <NUMBER>', 'How many at most', countFlag(1, 1_000_000), 50);
+    .option('-n, --limit <NUMBER>', 'Maximum number of rows', countFlag(1, 1_000_000), 50);
   return command.action(async (text: string | undefined, { owner, limit }: Flags) => {
     const output = outputOf(command);
     const schedules: ScheduleDetail[] = [];

@@ -15,10 +15,10 @@ const keyed = (keys: string[] | undefined, idempotencyKey: string | undefined) =
 
 /** `workron schedule run NAME`: runs it now, even if it is paused. */
 export function scheduleRunCommand(): Command {
-  const command = clientCommand('run', 'Run what a schedule runs now, paused or not')
-    .argument('<name>', 'Its name')
+  const command = clientCommand('run', 'Run a schedule now, paused or not')
+    .argument('<name>', 'Schedule name')
     .option('--key <KEY,…>', 'Only for these keys of its for_each', collectList)
-    .option('--idempotency-key <KEY>', 'The same again with the same key runs nothing new');
+    .option('--idempotency-key <KEY>', 'Makes it safe to repeat: the same key runs nothing new');
   return command.action(async (name: string, flags: { key?: string[]; idempotencyKey?: string }) => {
     const call = keyed(flags.key, flags.idempotencyKey);
     const { items } = await connect(command).json(routes.runSchedule, { params: { name }, ...call });
@@ -39,13 +39,13 @@ interface BackfillFlags {
 
 /** `workron schedule backfill NAME --from … --to …`: runs past ticks that have no run. */
 export function scheduleBackfillCommand(): Command {
-  const command = clientCommand('backfill', 'Run past ticks of a schedule that have no run')
-    .argument('<name>', 'Its name')
-    .option('--from <INSTANT>', 'Ticks from then on; 2h is two hours ago', pastFlag)
-    .option('--to <INSTANT>', 'Ticks before then (default: now)', pastFlag)
+  const command = clientCommand('backfill', 'Run past ticks of a schedule that did not run')
+    .argument('<name>', 'Schedule name')
+    .option('--from <INSTANT>', 'First tick to run; 2h is two hours ago', pastFlag)
+    .option('--to <INSTANT>', 'Run ticks before this instant (default: now)', pastFlag)
     .option('--key <KEY,…>', 'Only for these keys of its for_each', collectList)
-    .option('--dry-run', 'Only list those ticks')
-    .option('--idempotency-key <KEY>', 'The same again with the same key runs nothing new');
+    .option('--dry-run', 'Only list the ticks')
+    .option('--idempotency-key <KEY>', 'Makes it safe to repeat: the same key runs nothing new');
   return command.action(async (name: string, { from, to, key, dryRun, idempotencyKey }: BackfillFlags) => {
     if (from === undefined)
       throw usageError('expected --from', 'workron schedule backfill nightly --from 3d --dry-run');

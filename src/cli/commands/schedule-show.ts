@@ -13,7 +13,7 @@ import { renderTable } from '../output/table.ts';
 export function scheduleShowCommand(): Command {
   const command = clientCommand('show', 'Show a schedule, its next runs and its last ticks').argument(
     '<name>',
-    'Its name',
+    'Schedule name',
   );
   return command.action(async (name: string) => {
     const connection = connect(command);
@@ -32,7 +32,7 @@ export function scheduleShowCommand(): Command {
 /** `workron schedule next NAME`: prints its next runs, in its zone and in UTC. */
 export function scheduleNextCommand(): Command {
   const command = clientCommand('next', 'List the next ticks of a schedule, in its zone and in UTC')
-    .argument('<name>', 'Its name')
+    .argument('<name>', 'Schedule name')
     .option('-n, --count <NUMBER>', 'How many', countFlag(1, 1_000), 10);
   return command.action(async (name: string, { count }: { count: number }) => {
     const next = await connect(command).json(routes.listNextTicks, { params: { name }, query: { count } });
@@ -55,15 +55,12 @@ interface TickFlags {
 
 /** `workron schedule ticks NAME`: prints the ledger. */
 export function scheduleTicksCommand(): Command {
-  const command = listCommand(
-    'ticks',
-    'List the ticks of a schedule and what became of each, the last one judged first',
-  )
-    .argument('<name>', 'Its name')
+  const command = listCommand('ticks', 'List the ticks of a schedule with verdict and outcome, newest first')
+    .argument('<name>', 'Schedule name')
     .option('--key <KEY>', 'Of this key')
     .option('--kind <KIND>', `One of ${TICK_KINDS.join(', ')}`, oneOfFlag(TICK_KINDS))
     .option('--verdict <VERDICT>', `One of ${TICK_VERDICTS.join(', ')}`, oneOfFlag(TICK_VERDICTS))
-    .option('-n, --limit <NUMBER>', 'How many rows at most', countFlag(1, 200), 50);
+    .option('-n, --limit <NUMBER>', 'Maximum number of rows', countFlag(1, 200), 50);
   return command.action(async (name: string, { limit, key, kind, verdict }: TickFlags) => {
     const query = { key, kind, verdict, limit };
     const page = await connect(command).json(routes.listTicks, { params: { name }, query });

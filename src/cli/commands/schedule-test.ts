@@ -31,9 +31,9 @@ interface ListedTick {
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
 const RULES: Readonly<Record<ClockRule | 'mixed', string>> = {
-  fixed: 'fixed times: a time that the clock skips has its tick right after the gap, a repeated time has one tick',
-  wildcard: 'follows real time: a tick whenever the clock shows a matching time, twice in a repeated hour',
-  mixed: 'expressions with * or */n in minute or hour follow real time; the others are fixed times',
+  fixed: 'DST: skipped times fire right after the gap; repeated times fire once',
+  wildcard: 'DST: fires whenever the clock shows a matching time, twice in a repeated hour',
+  mixed: 'DST: expressions with * or */n in minute or hour fire whenever the clock matches; others fire once',
 };
 
 /** `workron schedule test`: explains an expression and lists its next ticks, without a server. */

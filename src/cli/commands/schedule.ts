@@ -11,7 +11,7 @@ import { scheduleTestCommand } from './schedule-test.ts';
 export function scheduleCommand(): Command {
   const command = new Command('schedule')
     .alias('schedules')
-    .description('Make, look at, pause and run schedules; explain expressions');
+    .description('Create, show, pause and run schedules; explain expressions');
   command.allowExcessArguments().action(() => {
     refuseExtra(command);
     command.outputHelp();

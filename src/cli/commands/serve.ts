@@ -15,7 +15,7 @@ export function upCommand(): Command {
 
 /** `workron scheduler`: API and duties, without a worker. */
 export function schedulerCommand(): Command {
-  const command = new Command('scheduler').description('Start API and scheduler; jobs run on workers elsewhere');
+  const command = new Command('scheduler').description('Start API and scheduler; jobs run on remote workers');
   return addSettingFlags(command, 'scheduler').action(async () => {
     const settings = settingsFrom(command, 'scheduler');
     const { serve } = await import('../serve.ts');
@@ -25,9 +25,7 @@ export function schedulerCommand(): Command {
 
 /** `workron worker`: runs jobs of a scheduler in another process, over HTTP or attached to its PostgreSQL. */
 export function workerCommand(): Command {
-  const command = new Command('worker').description(
-    'Start a worker for a scheduler elsewhere (--scheduler or --db-url)',
-  );
+  const command = new Command('worker').description('Start a worker for a remote scheduler (--scheduler or --db-url)');
   return addSettingFlags(command, 'worker').action(async () => {
     const settings = settingsFrom(command, 'worker');
     const { serve } = await import('../serve.ts');

@@ -8,7 +8,7 @@ import { clientCommand, connect, outputOf, print, printData } from '../client-co
 import { EXIT } from '../errors/exit-code.ts';
 import { oneLine, styled } from '../output/style.ts';
 import { span } from '../output/when.ts';
-import { listWorkers } from './workers.ts';
+import { listWorkers } from './list-workers.ts';
 
 interface Status {
   health: Health;

@@ -26,11 +26,11 @@ export function submitCommand(): Command {
     )
     .option(
       '--gang-timeout <DURATION>',
-      'Choose places again that are not all held by then (default: 10m)',
+      'Time to get all places, before they are chosen again (default: 10m)',
       durationFlag,
     )
     .option('--fail-fast', 'Refuse a gang that all online workers together could not hold')
-    .option('--idempotency-key <KEY>', 'Sending the same again with the same key submits nothing new');
+    .option('--idempotency-key <KEY>', 'Makes it safe to repeat: the same key submits nothing new');
   return addJobFlags(command).action(async (words: string[], options: SubmitOptions) => {
     const job = workFrom(command, words);
     refuseLoneInput(job);

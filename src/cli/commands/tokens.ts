@@ -47,8 +47,8 @@ interface CreateOptions {
 }
 
 function createCommand(): Command {
-  const command = clientCommand('create', 'Make a token, which is shown once')
-    .addArgument(new Argument('<name>', 'Whom or what the token stands for'))
+  const command = clientCommand('create', 'Create a token and print it, this once')
+    .addArgument(new Argument('<name>', 'Name of the caller that uses the token'))
     .requiredOption('--role <ROLE>', `What it may do: ${TOKEN_ROLES.join(', ')}`, oneOfFlag(TOKEN_ROLES))
     .option('--queues <NAME,…>', 'The only queues that it may submit to or claim from', collectList)
     .option('--expires <DURATION>', 'How long it is valid, such as 90d; otherwise until it is revoked', durationFlag);
@@ -64,7 +64,10 @@ interface RotateOptions {
 }
 
 function rotateCommand(): Command {
-  const command = clientCommand('rotate', 'Make a second token with the same rights; the first stays valid for a while')
+  const command = clientCommand(
+    'rotate',
+    'Create a second token with the same rights; the first stays valid for a while',
+  )
     .addArgument(new Argument('<name>', 'Name of the token'))
     .option('--overlap <DURATION>', 'How long the old token stays valid (24h)', durationFlag)
     .option('--expires <DURATION>', 'How long the new one is valid; otherwise as long as the old one', durationFlag);

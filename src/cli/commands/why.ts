@@ -5,11 +5,12 @@ import { isTerminal } from '../../core/job.ts';
 import { clientCommand, connect, jobId, outputOf, print, printData } from '../client-command.ts';
 import { gist } from '../output/gist.ts';
 import { dependencyText } from '../output/job.ts';
+import { reasonText } from '../output/reason.ts';
 import { between, plain, when } from '../output/when.ts';
 
 /** `workron why ID`: prints in one sentence why the job waits, or how it ended. */
 export function whyCommand(): Command {
-  const command = clientCommand('why', 'Say why a job waits, or how it ended', { ids: false }).argument(
+  const command = clientCommand('why', 'Say why a job is waiting, or how it ended', { ids: false }).argument(
     '<id>',
     'Job id',
   );
@@ -24,22 +25,27 @@ export function whyCommand(): Command {
 function explain(job: JobDetail): string {
   if (job.status === 'running') {
     const stopping = job.cancel_requested_at === null ? '' : '; it was asked to stop';
-    return `job ${job.id} is running on worker ${job.worker_id} for ${between(job.started_at, null)} (attempt ${job.attempts})${stopping}`;
+    return `job ${job.id} has been running on worker ${job.worker_id} for ${between(job.started_at, null)} (attempt ${job.attempts})${stopping}`;
   }
   if (job.status === 'scheduled' && job.failures + job.snoozes + job.interruptions === 0) {
     const due = process.stdout.isTTY ? ` (${when(job.run_at)})` : '';
     return `job ${job.id} is scheduled for ${plain(job.run_at)}${due}`;
   }
-  if (!isTerminal(job.status)) return `job ${job.id} is ${job.status}: ${job.waiting_for ?? 'about to start'}`;
+  if (!isTerminal(job.status))
+    return `job ${job.id} is ${job.status}: ${job.waiting_for === null ? 'it is about to start' : `it waits for ${job.waiting_for}`}`;
   if (job.status === 'done')
-    return `job ${job.id} is done since ${when(job.done_at)}, after ${between(job.started_at, job.done_at)}`;
+    return `job ${job.id} is done: it ended ${when(job.done_at)} and took ${between(job.started_at, job.done_at)}`;
   // One that a limit or its gang has ended says so by its error.
-  if (job.status === 'skipped' && job.error === null)
-    return `job ${job.id} is skipped (${job.reason}): it was to run after ${job.depends_on.map(dependencyText).join(', ')}`;
-  if (job.status === 'failed' && job.error !== null) return `job ${job.id} failed: ${gist(job.error)}${adviceFor(job)}`;
-  return `job ${job.id} is ${job.status} (${job.reason})${job.error === null ? '' : `: ${gist(job.error)}`}`;
+  if (job.status === 'skipped')
+    return `job ${job.id} was skipped: ${job.error === null ? skippedFor(job) : gist(job.error)}`;
+  const error = job.error === null ? '' : `: ${gist(job.error)}`;
+  if (job.reason === 'timeout')
+    return `job ${job.id} failed${error.replace('; set timeout', '')} (raise it with --timeout)`;
+  return job.status === 'failed' ? `job ${job.id} failed${error}` : `job ${job.id} was ${job.status}${error}`;
 }
 
-function adviceFor({ reason }: JobDetail): string {
-  return reason === 'timeout' ? ' (raise it with --timeout)' : '';
+/** `an upstream job failed; it runs after 8`. */
+function skippedFor({ reason, depends_on: parents }: JobDetail): string {
+  const why = reasonText(reason ?? '');
+  return parents.length === 0 ? why : `${why}; it runs after ${parents.map(dependencyText).join(', ')}`;
 }

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import { allPages } from '../../api/http-client.ts';
 import { routes } from '../../api/routes.ts';
 import type { Worker } from '../../api/worker.ts';
 import { addListing, clientCommand, connect, listCommand, outputOf, print, printData } from '../client-command.ts';
-import type { Connection } from '../connection.ts';
 import { listText } from '../output/list.ts';
 import { oneLine } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
 import { when } from '../output/when.ts';
+import { listWorkers } from './list-workers.ts';
+import { capacityText, reservationText, workerShowCommand } from './worker-show.ts';
 
 const COLUMNS: readonly Column<Worker>[] = [
   { title: 'ID', text: (worker) => worker.id, align: 'right', identifies: true },
@@ -19,8 +19,8 @@ const COLUMNS: readonly Column<Worker>[] = [
   { title: 'NAME', text: (worker) => oneLine(worker.name), flexible: true, identifies: true },
   { title: 'BUSY', text: (worker) => `${Math.min(worker.running, worker.slots)}/${worker.slots}`, align: 'right' },
   { title: 'CLAIMED', text: (worker) => String(worker.running), align: 'right', wide: true },
-  { title: 'USED', text: (worker) => oneLine(capacity(worker)), flexible: true },
-  { title: 'RESERVED', text: (worker) => (worker.reserved === null ? '–' : reservation(worker.reserved)) },
+  { title: 'USED', text: (worker) => oneLine(capacityText(worker)), flexible: true },
+  { title: 'RESERVED', text: (worker) => (worker.reserved === null ? '–' : reservationText(worker.reserved)) },
   { title: 'QUEUES', text: (worker) => oneLine(worker.queues?.join(',') ?? 'all'), flexible: true },
   { title: 'TAGS', text: (worker) => oneLine(worker.tags.join(',') || '–'), flexible: true },
   { title: 'ATTACHED', text: (worker) => worker.attachment },
@@ -29,34 +29,17 @@ const COLUMNS: readonly Column<Worker>[] = [
 
 const LISTING = { columns: COLUMNS, id: ({ id }: Worker) => id, none: 'no workers' };
 
-/** Returns all workers, from as many pages as needed. */
-export function listWorkers(connection: Connection, call: { timeoutMs?: number } = {}): Promise<Worker[]> {
-  return allPages((cursor) => connection.json(routes.listWorkers, { ...call, query: { cursor } }));
-}
-
-/** `gpu 1/2, memory_mb 0/4096` */
-function capacity({ resources, used }: Worker): string {
-  const amounts = Object.entries(resources).map(([name, total]) => `${name} ${used[name] ?? 0}/${total}`);
-  return amounts.join(', ') || '–';
-}
-
-/** `#7: gpu 2, in 5m` */
-function reservation({ job_id, resources, starts_at }: NonNullable<Worker['reserved']>): string {
-  const amounts = Object.entries(resources).map(([name, amount]) => `${name} ${amount}`);
-  return `#${job_id}: ${amounts.join(', ')}${starts_at === null ? '' : `, ${when(starts_at)}`}`;
-}
-
-/** `workron workers`: lists them; `drain` makes one finish its jobs, `undrain` lets it take jobs again. */
+/** `workron workers`: lists them; `show` is about one, `drain` makes one finish its jobs, `undrain` lets it take jobs again. */
 export function workersCommand(): Command {
-  const command = listCommand('workers', 'List workers; drain them and bring them back');
+  const command = listCommand('workers', 'List and show workers; drain and undrain them');
   addListing(command, 'List workers', async (called) => {
     print(listText(await listWorkers(connect(called)), LISTING, outputOf(called)));
   });
-  return command.addCommand(drainCommand()).addCommand(undrainCommand());
+  return command.addCommand(workerShowCommand()).addCommand(drainCommand()).addCommand(undrainCommand());
 }
 
 function drainCommand(): Command {
-  const command = clientCommand('drain', 'Ask workers to finish what they run and take nothing new');
+  const command = clientCommand('drain', 'Let workers finish their running jobs and take no more');
   return forEachWorker(command, routes.drainWorker, () => 'is draining');
 }
 

@@ -7,14 +7,14 @@ import { clientCommand, connect, outputOf, print, printData, workflowId } from '
 import { followToEnd } from '../follow/show-workflow.ts';
 import { hasEnded } from '../follow/workflow.ts';
 
-const FOLLOW = 'Show its steps until it has ended; exit with 0 if it is done, else with 1';
+const FOLLOW = 'Show the steps until the workflow ends; exit with 0 if it is done, else 1';
 
 /** `workron workflow cancel ID`: cancels waiting steps at once and stops running ones. */
 export function workflowCancelCommand(): Command {
-  const command = clientCommand(
-    'cancel',
-    'Cancel a workflow: waiting steps at once, running ones are stopped',
-  ).argument('<id>', 'Workflow id');
+  const command = clientCommand('cancel', 'Cancel the waiting steps of a workflow and stop running ones').argument(
+    '<id>',
+    'Workflow id',
+  );
   return command.action(async (text: string) => {
     const id = workflowId(text);
     const workflow = await connect(command).json(routes.cancelWorkflow, { params: { id } });
@@ -28,7 +28,7 @@ export function workflowCancelCommand(): Command {
 
 /** `workron workflow retry ID`: runs failed and cancelled steps again. */
 export function workflowRetryCommand(): Command {
-  const command = clientCommand('retry', 'Let the failed and cancelled steps of a workflow run again')
+  const command = clientCommand('retry', 'Retry the failed and cancelled steps of a workflow')
     .argument('<id>', 'Workflow id')
     .option('-f, --follow', FOLLOW);
   return command.action(async (text: string, { follow }: { follow?: boolean }) => {
@@ -42,10 +42,10 @@ export function workflowRetryCommand(): Command {
 
 /** `workron workflow rerun ID --from STEP`: a new workflow that keeps the results of earlier steps. */
 export function workflowRerunCommand(): Command {
-  const command = clientCommand('rerun', 'Run a step of a workflow and what comes after it again, as a new workflow')
+  const command = clientCommand('rerun', 'Run a step of a workflow and all later steps again, as a new workflow')
     .argument('<id>', 'Workflow id')
     .requiredOption('--from <STEP>', 'The key of the step')
-    .option('--only', 'The step alone, without what comes after it')
+    .option('--only', 'Only this step, without later ones')
     .option('-f, --follow', FOLLOW);
   return command.action(async (text: string, { from, only, follow }: RerunFlags) => {
     const id = workflowId(text);

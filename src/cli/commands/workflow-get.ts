@@ -21,7 +21,7 @@ import { between, when } from '../output/when.ts';
 export function workflowGetCommand(): Command {
   const command = clientCommand('get', 'Show a submitted workflow with its steps')
     .argument('<id>', 'Workflow id')
-    .option('-f, --follow', 'Until it has ended; exit with 0 if it is done, else with 1');
+    .option('-f, --follow', 'Show the steps until the workflow ends; exit with 0 if it is done, else 1');
   return command.action(async (text: string, { follow }: { follow?: boolean }) => {
     const id = workflowId(text);
     const connection = connect(command);

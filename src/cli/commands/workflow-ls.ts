@@ -49,7 +49,7 @@ export function workflowLsCommand(): Command {
     .option('-s, --status <STATUS>', `One of ${WORKFLOW_STATUSES.join(', ')}`, oneOfFlag(WORKFLOW_STATUSES))
     .option('--name <NAME>', 'With this name')
     .option('--definition <NAME>', 'Runs of this stored workflow')
-    .option('-n, --limit <NUMBER>', 'How many at most', countFlag(1, 1_000_000), 50);
+    .option('-n, --limit <NUMBER>', 'Maximum number of rows', countFlag(1, 1_000_000), 50);
   return command.action(async (flags: Flags) => {
     const output = outputOf(command);
     const { workflows, more } = await list(connect(command), flags);

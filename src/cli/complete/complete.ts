@@ -23,8 +23,8 @@ const ARGUMENTS: Readonly<Record<string, ValueKind | 'profile'>> = {
   ...Object.fromEntries(
     ['job', 'history', 'why', 'logs', 'wait', 'cancel', 'retry', 'rerun', 'edit', 'open'].map((name) => [name, 'job']),
   ),
-  ...Object.fromEntries(['pause', 'resume', 'rm', 'set'].map((name) => [`queues ${name}`, 'queue'])),
-  ...Object.fromEntries(['drain', 'undrain'].map((name) => [`workers ${name}`, 'worker'])),
+  ...Object.fromEntries(['show', 'pause', 'resume', 'rm', 'set'].map((name) => [`queues ${name}`, 'queue'])),
+  ...Object.fromEntries(['show', 'drain', 'undrain'].map((name) => [`workers ${name}`, 'worker'])),
   ...Object.fromEntries(
     ['show', 'next', 'ticks', 'edit', 'pause', 'resume', 'run', 'backfill', 'rm'].map((name) => [
       `schedule ${name}`,

@@ -4,6 +4,7 @@ import { CommanderError } from 'commander';
 import { isWorkronError } from '../../core/error.ts';
 import { CliError, usageError } from './cli-error.ts';
 import { EXIT, exitCodeOfStatus } from './exit-code.ts';
+import { fieldLines } from './field-names.ts';
 
 /** `undefined` if nothing failed: help and version also end a command early. */
 export function failureOf(error: unknown, args: readonly string[]): CliError | undefined {
@@ -11,7 +12,8 @@ export function failureOf(error: unknown, args: readonly string[]): CliError | u
   if (error instanceof CliError) return error;
   if (isWorkronError(error)) {
     const problem = { title: error.message, status: error.httpStatus, code: error.code };
-    return new CliError(exitCodeOfStatus(error.httpStatus), error.message, { problem });
+    const message = fieldLines(error.details.errors, paramName) ?? error.message;
+    return new CliError(exitCodeOfStatus(error.httpStatus), message, { problem });
   }
   if (isListenError(error)) {
     return new CliError(EXIT.failed, `cannot listen on ${error.address}:${error.port} (${error.code})`, {
@@ -20,6 +22,11 @@ export function failureOf(error: unknown, args: readonly string[]): CliError | u
   }
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return new CliError(EXIT.failed, message, { problem: { title: message, code: 'internal' } });
+}
+
+/** Of what is checked without a server, only parameters have a flag. */
+function paramName(pointer: string): string {
+  return pointer.replace(/^\/params\//, '--param ');
 }
 
 interface ListenError extends NodeJS.ErrnoException {

@@ -12,6 +12,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   from: 'since',
   to: 'until',
   unique_key: 'unique',
+  submitted_by: 'by',
   worker_id: 'worker',
   workflow_id: 'workflow',
 };
@@ -31,4 +32,13 @@ export function fieldName(pointer: string, command: Command): string {
   if (flag === undefined) return pointer;
   const inner = rest.filter((part) => !/^(\d+|key)$/.test(part)).join(' ');
   return inner === '' ? `--${flag}` : `--${flag} ${inner}`;
+}
+
+/** One line for each wrong field; `undefined` if the error is about none. */
+export function fieldLines(errors: unknown, nameOf: (pointer: string) => string): string | undefined {
+  if (!Array.isArray(errors) || errors.length === 0) return undefined;
+  const lines = (errors as { pointer: string; detail: string }[]).map(({ pointer, detail }) =>
+    pointer === '' ? detail : `${nameOf(pointer)}: ${detail}`,
+  );
+  return lines.join('\n       ');
 }

@@ -13,6 +13,7 @@ export function addFilterFlags(command: Command): Command {
     .option('--queue <NAME>', 'Of this queue')
     .option('--name <NAME>', 'With this name')
     .option('--unique <KEY>', 'Submitted with this unique key')
+    .option('--by <NAME>', 'Submitted by this token or person')
     .option('--tag <TAG,…>', 'With all of these tags', collectList)
     .option('--reason <REASON>', `Ended for this reason: ${REASONS.join(', ')}`, oneOfFlag(REASONS))
     .option('--worker <ID>', 'Run by this worker')
@@ -33,6 +34,7 @@ export function filterFrom(command: Command, words: readonly string[] = []): Fil
     queue: flags['queue'],
     name: flags['name'],
     unique_key: flags['unique'],
+    submitted_by: flags['by'],
     tag: flags['tag'],
     reason: flags['reason'],
     worker_id: flags['worker'],

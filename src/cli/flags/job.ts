@@ -33,26 +33,42 @@ export function addWorkFlags(command: Command): Command {
     .optionsGroup('Job:')
     .option('--handler <NAME>', 'Run this handler instead of a command')
     .option('--input <JSON>', 'Input of the handler', jsonFlag)
-    .option('--queue <NAME>', 'Queue (default: default)')
-    .option('-p, --priority <NUMBER>', 'Higher runs first (default: 0)', integerFlag)
-    .option('--timeout <DURATION>', 'Per attempt (default: 5m)', durationFlag)
-    .option('--start-timeout <DURATION>', 'Fail it unless it has started by then', durationFlag)
-    .option('--kill-grace <DURATION>', 'From SIGTERM to SIGKILL (default: 10s)', durationFlag)
-    .option('--max-attempts <NUMBER>', 'How many failures end it (default: 3; run: 1)', integerFlag)
-    .option('--backoff <TYPE[:BASE[:CAP]]>', 'Wait between failures: exponential, fixed or none, such as fixed:30s')
-    .option('--retry-on <CODE,…>', 'Retry only these exit codes', collectCodes)
-    .option('--dont-retry-on <CODE,…>', 'Never retry these exit codes', collectCodes)
-    .option('--rerun <safe|never>', 'never: once started, only a person starts it again', oneOfFlag(RERUN))
-    .option('--on-disconnect <stop|finish>', 'What a worker cut off from its scheduler does', oneOfFlag(ON_DISCONNECT))
-    .option('--secret <NAME=SECRET>', 'Variable of the command whose value is a secret of the server', collectSecrets)
-    .option('-e, --env <NAME=VALUE>', 'Variable of the command; NAME alone takes the value from here', collectVariables)
-    .option('--cwd <DIRECTORY>', 'Where it runs, on the worker; . is the directory you are in')
-    .option('--tag <TAG,…>', 'For finding it', collectList)
-    .option('--requires <TAG,…>', 'Tags that its worker must have', collectList)
-    .option('--resources <NAME=AMOUNT,…>', 'What it takes of a worker, such as memory_mb=512,gpu=1', collectAmounts)
-    .option('--fair-key <KEY>', 'Whose job it is: keys of one queue take turns')
+    .option('--queue <NAME>', 'Queue of the job (default: default)')
+    .option('-p, --priority <NUMBER>', 'Jobs with a higher priority run first (default: 0)', integerFlag)
+    .option('--timeout <DURATION>', 'Stop an attempt that takes longer than this (default: 5m)', durationFlag)
+    .option('--start-timeout <DURATION>', 'Fail the job if it has not started within this time', durationFlag)
+    .option('--kill-grace <DURATION>', 'Time between SIGTERM and SIGKILL (default: 10s)', durationFlag)
+    .option('--max-attempts <NUMBER>', 'Fail the job after this many failed attempts (default: 3; run: 1)', integerFlag)
+    .option('--backoff <TYPE[:BASE[:CAP]]>', 'Delay between attempts: exponential, fixed or none, such as fixed:30s')
+    .option('--retry-on <CODE,…>', 'Retry only after these exit codes', collectCodes)
+    .option('--dont-retry-on <CODE,…>', 'Never retry after these exit codes', collectCodes)
+    .option('--rerun <safe|never>', 'never: once started, run it again only if a person retries it', oneOfFlag(RERUN))
+    .option(
+      '--on-disconnect <stop|finish>',
+      'What to do if the worker loses its scheduler (default: stop)',
+      oneOfFlag(ON_DISCONNECT),
+    )
+    .option(
+      '--secret <NAME=SECRET>',
+      'Environment variable set to a secret of the server; may be repeated',
+      collectSecrets,
+    )
+    .option(
+      '-e, --env <NAME=VALUE>',
+      'Environment variable; NAME alone copies your own; may be repeated',
+      collectVariables,
+    )
+    .option('--cwd <DIRECTORY>', 'Working directory on the worker; . is your current directory')
+    .option('--tag <TAG,…>', 'Tags to find the job by', collectList)
+    .option('--requires <TAG,…>', 'Tags that the worker must have', collectList)
+    .option('--resources <NAME=AMOUNT,…>', 'Capacity that the job needs, such as memory_mb=512,gpu=1', collectAmounts)
+    .option('--fair-key <KEY>', 'Tenant of the job: the keys of a queue take turns')
     .option('--limit <KEY=MAX>', 'Start only if fewer than MAX jobs with this key run; may be repeated', collectLimits)
-    .option('--rate <KEY=LIMIT/PER>', 'Most starts with this key in a period: api=10/1s; may be repeated', collectRates)
+    .option(
+      '--rate <KEY=LIMIT/PER>',
+      'Maximum starts per period with this key: api=10/1s; may be repeated',
+      collectRates,
+    )
     .option('--on-limit <queue|skip>', 'At a full limit: wait (default), or end as skipped', oneOfFlag(ON_LIMIT))
     .option(
       '--notify <EVENT,…=TARGET>',
@@ -66,21 +82,25 @@ export function addJobFlags(command: Command): Command {
   return addWorkFlags(
     command
       .optionsGroup('Job:')
-      .option('--name <NAME>', 'What people call it')
-      .option('--delay <DURATION>', 'Start no earlier than this long from now', durationFlag)
-      .option('--at <INSTANT>', 'Start no earlier than this instant', instantFlag)
-      .option('--after <ID,…>', 'Not before these jobs are done', collectIds)
-      .option('--after-failure <ID,…>', 'Not before these jobs have failed', collectIds)
-      .option('--after-any <ID,…>', 'Not before these jobs have ended, however', collectIds)
+      .option('--name <NAME>', 'Name of the job')
+      .option('--delay <DURATION>', 'Start after this delay', durationFlag)
+      .option('--at <INSTANT>', 'Start at this time', instantFlag)
+      .option('--after <ID,…>', 'Start after these jobs have succeeded', collectIds)
+      .option('--after-failure <ID,…>', 'Start after these jobs have failed', collectIds)
+      .option('--after-any <ID,…>', 'Start after these jobs have ended, with any result', collectIds)
       .option('--unique <KEY>', 'At most one unfinished job with this key')
-      .option('--unique-while <SPAN>', 'pending, active or a duration (default: active)')
+      .option('--unique-while <SPAN>', 'How long the key is taken: pending, active or a duration (default: active)')
       .option(
         '--on-conflict <WHAT>',
-        'existing, replace, reject, supersede or after (default: existing)',
+        'If the key is taken: existing, replace, reject, supersede or after (default: existing)',
         oneOfFlag(UNIQUE_CONFLICTS),
       )
       .option('--unique-wait <DURATION>', 'Debounce: start this long after the last submission', durationFlag)
-      .option('--unique-max-wait <DURATION>', 'But at the latest this long after the first', durationFlag),
+      .option(
+        '--unique-max-wait <DURATION>',
+        'Debounce: start no later than this long after the first submission',
+        durationFlag,
+      ),
   );
 }
 

@@ -30,11 +30,11 @@ export function addScheduleFlags(command: Command): Command {
       collectTexts,
     )
     .option('--every <DURATION>', 'A period of real time, instead of --cron', durationFlag)
-    .option('--anchor <INSTANT>', 'From which --every is counted', instantFlag)
+    .option('--anchor <INSTANT>', 'Instant that --every counts from', instantFlag)
     .option('--timezone <ZONE|none>', 'IANA name, such as Europe/Berlin (default: UTC)')
-    .option('--jitter <DURATION|none>', 'Spread runs over this much time', orNone(durationFlag))
-    .option('--start-at <INSTANT|none>', 'Ticks from then on', orNone(instantFlag))
-    .option('--end-at <INSTANT|none>', 'Ticks before then', orNone(instantFlag))
+    .option('--jitter <DURATION|none>', 'Delay each run by up to this much, to spread the load', orNone(durationFlag))
+    .option('--start-at <INSTANT|none>', 'No ticks before this instant', orNone(instantFlag))
+    .option('--end-at <INSTANT|none>', 'No ticks from this instant on', orNone(instantFlag))
     .optionsGroup('Overlap and catch-up:')
     .option(
       '--overlap <POLICY>',
@@ -48,7 +48,7 @@ export function addScheduleFlags(command: Command): Command {
       'With --catchup all: maximum number of ticks to run (default: 10)',
       countFlag(1, MAX_CAUGHT_UP),
     )
-    .option('--for-each <KEY,…|none>', 'Once for each of these keys, as WORKRON_ITEM', orNone(collectList))
+    .option('--for-each <KEY,…|none>', 'Run once for each of these keys, set as WORKRON_ITEM', orNone(collectList))
     .option('--owner <NAME|none>', 'Owner, for workron apply', orNone(String))
     .optionsGroup('What to run:')
     .option(

@@ -98,7 +98,7 @@ function scheduleOf(content: string, reading: Reading): { schedule: ImportedSche
     throw new UnreadableLine(`expected five fields or a macro, ${options.system ? 'a user and' : 'and'} a command`);
   }
   if (cron.toLowerCase() === '@reboot') {
-    throw new UnreadableLine('@reboot is no point in time; start the command with the machine instead');
+    throw new UnreadableLine('@reboot has no schedule; use a systemd unit instead');
   }
   const timezone = settings.get('CRON_TZ') || settings.get('TZ')?.replace(/^:/, '') || options.timezone;
   parseCron(cron, timezone);

@@ -21,7 +21,7 @@ export const SCHEDULE_COLUMNS: readonly Column<ScheduleDetail>[] = [
   { title: 'STATE', text: stateOf, format: (schedule) => stateFormat(schedule) },
   { title: 'WHEN', text: whenText, flexible: true },
   { title: 'NEXT', text: ({ next_run }) => when(next_run) },
-  { title: 'LAST RUN', text: ({ last_run }) => when(last_run) },
+  { title: 'LAST RUN', text: ({ last_run }) => when(last_run), spare: true },
   { title: 'OUTCOME', text: lastOutcome, format: lastOutcomeFormat },
   { title: 'DONE', text: doneText, format: doneFormat, align: 'right' },
   { title: 'RUNS', text: runsText, flexible: true },
@@ -89,7 +89,9 @@ export function nextColumns({ timezone, items }: NextTicks): Column<NextTicks['i
   const delayed = items.some(({ starts_at, utc }) => starts_at !== null && starts_at !== utc);
   const columns: Column<NextTicks['items'][number]>[] = [
     ...(process.stdout.isTTY ? [{ title: 'NEXT', text: ({ utc }: { utc: string }) => when(utc) }] : []),
-    { title: timezone.toUpperCase(), text: ({ local }) => spaced(local) },
+    ...(timezone === 'UTC'
+      ? []
+      : [{ title: timezone.toUpperCase(), text: ({ local }: { local: string }) => spaced(local) }]),
     { title: 'UTC', text: ({ utc }) => plain(utc) },
     ...(delayed ? [{ title: 'STARTS', text: ({ starts_at }: Starting) => plain(starts_at ?? '') }] : []),
   ];

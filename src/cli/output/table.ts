@@ -1,6 +1,6 @@
 /**
- * Tables with aligned columns. On a terminal that is too narrow, columns that say the same in every row are left out first.
- * Then flexible columns are cut, those that identify the row last.
+ * Tables with aligned columns. On a terminal that is too narrow, columns that say the same in every row are left out first,
+ * then spare ones. Then flexible columns are cut, those that identify the row last.
  */
 
 import { displayWidth } from './display-width.ts';
@@ -16,13 +16,15 @@ export interface Column<Row> {
   flexible?: boolean;
   /** Tells the rows apart: never left out, and cut last. */
   identifies?: boolean;
+  /** Left out on a terminal that is too narrow for it. */
+  spare?: boolean;
   /** Printed only if it is asked for, by `-o wide` or `--columns`. */
   wide?: boolean;
 }
 
 const GAP = '  ';
 /** Widths below which columns are not cut: first these, then the narrowest. */
-const COMFORTABLE = { other: 12, identifying: 32 };
+const COMFORTABLE = { other: 16, identifying: 24 };
 const NARROWEST = 8;
 /** A flexible column counts as this wide when it is decided which columns are left out. */
 const READABLE = 20;
@@ -30,7 +32,7 @@ const READABLE = 20;
 export function renderTable<Row>(given: readonly Column<Row>[], rows: readonly Row[], width?: number): string {
   let all = given.map((column) => sizedColumn(column, rows));
   if (width !== undefined) {
-    all = withoutConstants(all, width);
+    all = withoutSpare(withoutConstants(all, width), width);
     shrink(all, width);
     all = all.slice(0, cut(all, width));
   }
@@ -76,15 +78,30 @@ function sizedColumn<Row>(column: Column<Row>, rows: readonly Row[]): SizedColum
 /** Leaves out columns that are empty or the same in all rows, as long as the table is too wide. */
 function withoutConstants<Row>(all: readonly SizedColumn<Row>[], width: number): SizedColumn<Row>[] {
   let left = [...all];
-  const needed = (): number =>
-    totalOf(left.map(({ column, size }) => (column.flexible && !column.identifies ? Math.min(size, READABLE) : size)));
   for (const constant of [isEmpty, isSame]) {
     for (const each of all.toReversed()) {
-      if (needed() <= width) return left;
+      if (neededBy(left) <= width) return left;
       if (!each.column.identifies && constant(each.cells)) left = left.filter((other) => other !== each);
     }
   }
   return left;
+}
+
+/** Leaves out spare columns, from the last one on, as long as the table is too wide. */
+function withoutSpare<Row>(all: readonly SizedColumn<Row>[], width: number): SizedColumn<Row>[] {
+  let left = [...all];
+  for (const each of all.toReversed()) {
+    if (neededBy(left) <= width) return left;
+    if (each.column.spare === true) left = left.filter((other) => other !== each);
+  }
+  return left;
+}
+
+/** The width of a table that can be read without effort. */
+function neededBy<Row>(columns: readonly SizedColumn<Row>[]): number {
+  return totalOf(
+    columns.map(({ column, size }) => (column.flexible && !column.identifies ? Math.min(size, READABLE) : size)),
+  );
 }
 
 function isEmpty(cells: readonly string[]): boolean {

@@ -95,7 +95,7 @@ function parseStep(kind: FieldKind, step: string, item: string): number {
 }
 
 function expectedBy({ min, max, names }: FieldKind): string {
-  return `a number from ${min} to ${max}${names === undefined ? '' : ` or a name such as ${names[1]}`}`;
+  return `${min}–${max}${names === undefined ? '' : ` or a name such as ${names[1]}`}`;
 }
 
 /** An error that names the field, what was expected there and what was found. */

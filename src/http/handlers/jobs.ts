@@ -33,7 +33,7 @@ import { mapJsonArray } from '../json-array.ts';
 import { jsonItems } from '../json-items.ts';
 import { pathId } from '../path-id.ts';
 import { checkJsonType, firstCharacter, readJson } from '../read-json.ts';
-import { NEWEST_WITH_TEXT, searchedBackTo } from '../text-window.ts';
+import { NEWEST_SEARCHED, searchedBackTo } from '../text-window.ts';
 
 /** The reply to a longer array is sent in chunks. */
 const MAX_AT_ONCE = 500;
@@ -58,12 +58,12 @@ export const jobHandlers = {
     async handle({ scheduler, query, now, signal }) {
       const { limit = DEFAULT_PAGE_SIZE, cursor, ...filter } = query;
       const matching = filterFromWire(filter, now());
-      const searches = matching.text !== undefined || matching.error !== undefined;
-      const wanted = { ...matching, ...(searches && { newest: NEWEST_WITH_TEXT }) };
+      const searches = [matching.text, matching.error, matching.submittedBy].some((wanted) => wanted !== undefined);
+      const wanted = { ...matching, ...(searches && { newest: NEWEST_SEARCHED }) };
       const page = await scheduler.jobs(wanted, { before: beforeFrom(cursor), limit }, signal);
       const json: JobPage = { items: page.items.map(listedJobToWire), next_cursor: toCursor(page.nextBefore) };
       if (searches) {
-        json.searched_back_to = toInstantOrNull(await searchedBackTo(scheduler, NEWEST_WITH_TEXT, signal));
+        json.searched_back_to = toInstantOrNull(await searchedBackTo(scheduler, NEWEST_SEARCHED, signal));
       }
       return { status: 200, json };
     },

@@ -17,7 +17,7 @@ export function examineServed(lanes: readonly WaitingLane[], online: readonly Pr
   const check = 'workers';
   const waiting = lanes.reduce((sum, { jobs }) => sum + jobs, 0);
   if (online.length === 0 && waiting > 0) {
-    return [bad(check, `${waiting} jobs wait, and no worker is online`, 'start one: workron worker --scheduler URL')];
+    return [bad(check, `${jobsWait(waiting)}, and no worker is online`, 'start one: workron worker --scheduler URL')];
   }
   const unserved = lanes.filter(({ key }) => !online.some((profile) => canRun(profile, key)));
   if (unserved.length === 0) return [ok(check, `${online.length} online; they can run every job that waits`)];
@@ -30,7 +30,7 @@ export function examineServed(lanes: readonly WaitingLane[], online: readonly Pr
       ...Object.entries(resources).map(([name, amount]) => `${name} ${amount}`),
     ].join(', ');
     const notifies = queue === 'workron.notify' ? '; notifications are not delivered until then' : '';
-    return bad(check, `${jobs} jobs wait for a worker with ${need}: none is online`, `start such a worker${notifies}`);
+    return bad(check, `${jobsWait(jobs)} for a worker with ${need}: none is online`, `start such a worker${notifies}`);
   });
 }
 
@@ -38,4 +38,8 @@ function canRun({ resources, ...profile }: Profile, key: string): boolean {
   const lane = laneFromKey(key);
   const fits = Object.entries(lane.resources).every(([name, amount]) => (resources[name] ?? 0) >= amount);
   return fits && serves({ ...profile, free: resources }, lane);
+}
+
+function jobsWait(count: number): string {
+  return count === 1 ? '1 job waits' : `${count} jobs wait`;
 }

@@ -2,6 +2,7 @@
 
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { byteText } from '../../api/byte-text.ts';
 import { messageOf } from '../../core/error.ts';
 import type { WorkerRow } from '../../core/worker.ts';
 import { Database } from '../../store/sqlite/base/database.ts';
@@ -54,10 +55,10 @@ function schema(database: Database, file: string): Finding {
 
 function writeAheadLog(file: string): Finding {
   const bytes = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  if (bytes < LARGE_LOG_BYTES) return ok('write-ahead log', `${bytes} bytes`);
+  if (bytes < LARGE_LOG_BYTES) return ok('write-ahead log', byteText(bytes));
   return warning(
     'write-ahead log',
-    `${bytes} bytes`,
+    byteText(bytes),
     'a reader keeps it from being cut: end tools that hold the file open',
   );
 }

@@ -46,7 +46,7 @@ export const accessSettings = inGroup('Listening and access', {
     defaultText: 'http://127.0.0.1:8080',
     parse: httpUrl,
     sentence:
-      'Address of the Workron server to talk to. Without it, port and host of the file or of WORKRON_PORT and WORKRON_HOST count.',
+      'URL of the Workron server. Without it, host and port of WORKRON_HOST and WORKRON_PORT or of the settings file count.',
     commands: ['client'],
   }),
   profile: setting<string | null>({

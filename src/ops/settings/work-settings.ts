@@ -149,7 +149,7 @@ export const leaseSettings = inGroup('Leases and shutdown', {
     default: 30_000,
     defaultText: '30s',
     parse: durationFrom(1_000),
-    sentence: 'How long a worker that sends no heartbeat keeps its jobs.',
+    sentence: "Lease duration: time without heartbeats before a worker's jobs are reassigned.",
     commands: PROCESSES,
   }),
   heartbeatMs: setting({

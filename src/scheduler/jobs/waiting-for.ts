@@ -16,8 +16,8 @@ export async function waitingFor(context: SchedulerContext, job: Job, signal: Ab
   switch (job.status) {
     case 'scheduled':
       return job.failures > 0 || job.snoozes > 0 || job.interruptions > 0
-        ? `its next attempt at ${new Date(job.dueAt).toISOString()} (${job.failures} of ${job.maxAttempts} failures so far)`
-        : `its time: due at ${new Date(job.dueAt).toISOString()}`;
+        ? `its next attempt at ${new Date(job.dueAt).toISOString()} (${job.failures} of ${job.maxAttempts} attempts have failed)`
+        : `its start time, ${new Date(job.dueAt).toISOString()}`;
     case 'blocked':
       return await parentsOf(context, job, signal);
     case 'pending':

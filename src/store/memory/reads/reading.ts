@@ -139,6 +139,7 @@ function matches(entry: Entry, filter: JobFilter): boolean {
   if (filter.queue !== undefined && filter.queue !== spec.queue) return false;
   if (filter.name !== undefined && filter.name !== spec.name) return false;
   if (filter.uniqueKey !== undefined && filter.uniqueKey !== entry.uniqueKey) return false;
+  if (filter.submittedBy !== undefined && filter.submittedBy !== spec.submittedBy) return false;
   if (filter.tags !== undefined && !filter.tags.every((tag) => spec.tags.includes(tag))) return false;
   if (filter.workerId !== undefined && filter.workerId !== entry.workerId) return false;
   if (filter.reason !== undefined && filter.reason !== entry.reason) return false;

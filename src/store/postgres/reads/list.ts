@@ -200,6 +200,9 @@ function conditionsOf({ schema: s }: Dialect, filter: Bounded, bind: (value: unk
   if (filter.uniqueKey !== undefined) {
     conditions.push(`j.spec ? 'unique_key' and j.spec ->> 'unique_key' = ${bind(filter.uniqueKey)}`);
   }
+  if (filter.submittedBy !== undefined) {
+    conditions.push(`j.spec ->> 'submitted_by' = ${bind(filter.submittedBy)}`);
+  }
   // `<> '{}'` is redundant, but makes the index of tagged jobs usable.
   if (tags !== undefined && tags.length > 0) conditions.push(`j.tags <> '{}' and j.tags @> ${bind(tags)}::text[]`);
   if (workerId !== undefined) {

@@ -121,6 +121,11 @@ function search(filter: Bounded, { from, id, status }: SearchStart): Search {
   if (filter.uniqueKey !== undefined) {
     must(`instr(j.spec, '"unique_key"') > 0 and json_extract(j.spec, '$.unique_key') = ?`, filter.uniqueKey);
   }
+  // Looks for the text before it parses the spec.
+  if (filter.submittedBy !== undefined) {
+    const quoted = JSON.stringify(filter.submittedBy);
+    must(`instr(j.spec, ?) > 0 and json_extract(j.spec, '$.submitted_by') = ?`, quoted, filter.submittedBy);
+  }
   // Uses the index of tagged jobs, and looks for the text before it parses the list.
   if (filter.tags !== undefined && filter.tags.length > 0) must(`j.tags <> '[]'`);
   for (const tag of filter.tags ?? []) must('instr(j.tags, ?) > 0', JSON.stringify(tag));

@@ -47,9 +47,9 @@ test('access: a token is made, shown once, rotated and revoked', async () => {
   await page.getByText('No tokens yet').waitFor();
   await page.getByRole('button', { name: 'New token' }).click();
   await assertAccessible(page, 'new token');
-  await page.getByLabel('Name, of a person or a program').fill('ci');
-  await page.getByLabel('Only these queues').fill('mail, builds');
-  await page.getByRole('button', { name: 'Make it' }).click();
+  await page.getByLabel('Name of the person or program').fill('ci');
+  await page.getByLabel('Queues that it may use').fill('mail, builds');
+  await page.getByRole('button', { name: 'Create token' }).click();
   const text = await page.getByLabel('Token', { exact: true }).innerText();
   await assertAccessible(page, 'made token');
   await page.getByRole('button', { name: 'Done' }).click();
@@ -60,8 +60,8 @@ test('access: a token is made, shown once, rotated and revoked', async () => {
   assert.equal((await fetch(`${dashboard.url}/jobs`, asCi)).status, 200);
 
   await row.getByRole('button', { name: 'Rotate… ci' }).click();
-  await page.getByLabel('The present one stays valid for').selectOption('an hour');
-  await page.getByRole('button', { name: 'Rotate it' }).click();
+  await page.getByLabel('The old token stays valid for').selectOption('an hour');
+  await page.getByRole('button', { name: 'Rotate', exact: true }).click();
   const second = await page.getByLabel('Token', { exact: true }).innerText();
   assert.notEqual(second, text);
   await page.getByRole('button', { name: 'Done' }).click();
@@ -69,7 +69,7 @@ test('access: a token is made, shown once, rotated and revoked', async () => {
   assert.equal((await fetch(`${dashboard.url}/jobs`, asCi)).status, 200, 'both are valid');
 
   await page.getByRole('button', { name: 'Revoke… ci' }).click();
-  await page.getByRole('button', { name: 'Revoke it' }).click();
+  await page.getByRole('button', { name: 'Revoke', exact: true }).click();
   await page.locator('.badge', { hasText: 'revoked' }).first().waitFor();
   assert.equal((await fetch(`${dashboard.url}/jobs`, asCi)).status, 401);
 });
@@ -104,6 +104,19 @@ test('access: the audit is listed, filtered and exported', async () => {
   );
   await page.getByLabel('Who').fill('nobody');
   await page.getByText('No change matches').waitFor();
+});
+
+test('jobs: the list is filtered by who submitted them', async () => {
+  await using screen = await openAs(TOKEN, '/ui/jobs');
+  const { page } = screen;
+  await page.locator('.job-row[data-job]').first().waitFor();
+  const field = page.getByRole('combobox', { name: 'Filter jobs' });
+  await field.fill('by:');
+  await page.getByRole('option', { name: 'token' }).click();
+  await page.waitForURL(/submitted_by=token/);
+  await page.locator('.job-row[data-job]').first().waitFor();
+  await field.fill('by:nobody');
+  await page.getByRole('button', { name: 'Clear the filters' }).waitFor();
 });
 
 for (const look of [
@@ -163,7 +176,16 @@ test('access: a viewer is offered nothing that would be refused', async () => {
 test('access: a submitter may submit, and an operator may change', async () => {
   await using submitter = await openAs(await tokenOf('submitter'), '/ui/jobs');
   const submits = await allActions(submitter.page);
-  for (const offered of ['+', 'Run again', 'Run now', 'New schedule', 'Run a workflow', 'Edit…', 'Backfill…']) {
+  for (const offered of [
+    '+',
+    'Run again',
+    'Run now',
+    'New schedule',
+    'Run a workflow',
+    'Rerun from here',
+    'Edit…',
+    'Backfill…',
+  ]) {
     assert.ok(submits.includes(offered), `${offered} of ${submits.join(', ')}`);
   }
   for (const refused of ['Retry', 'Retry…', 'Cancel…', 'Pause', 'Pause…', 'Delete…', 'Drain…', 'Limit…']) {
@@ -182,6 +204,13 @@ test('access: a submitter of one queue is not offered to run jobs of others', as
   const { page } = screen;
   await page.getByRole('button', { name: 'Run with changes…' }).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Run again' }).count(), 0);
+  // A rerun copies the whole workflow, which has steps in another queue.
+  const path = `/ui/workflows/${seeded.failedWorkflow}?view=list`;
+  assert.ok(!(await actionsOn(page, path, 'tbody tr')).some((text) => text.startsWith('Rerun from here')));
+  await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path.replace('list', 'graph'))})`);
+  await page.getByRole('button', { name: 'extract_refunds, failed', exact: true }).click();
+  await page.getByRole('complementary', { name: 'Step extract_refunds' }).getByRole('link').first().waitFor();
+  assert.equal(await page.getByRole('button', { name: /^Rerun from here/ }).count(), 0);
 });
 
 test('cluster: an admin sees the findings of the doctor in the words of the command; others are not offered them', async () => {

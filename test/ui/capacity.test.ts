@@ -38,10 +38,10 @@ test('queues: a key shows what runs and waits; its limit is set for all jobs, an
 
   await page.getByRole('button', { name: 'Set limit…' }).click();
   await dialog.getByLabel(/^Key/).fill('new key');
-  await dialog.getByLabel(/^Most jobs/).fill('0');
+  await dialog.getByLabel(/^Maximum running jobs with this key/).fill('0');
   await set.click();
   await page.getByText(/max: .*1/).waitFor();
-  await dialog.getByLabel(/^Most jobs/).fill('4');
+  await dialog.getByLabel(/^Maximum running jobs with this key/).fill('4');
   await set.click();
   await page
     .getByRole('row', { name: /new key/ })

@@ -2,10 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { type Dashboard, openDashboard } from '../kit/dashboard.ts';
+
+const bin = join(import.meta.dirname, '..', '..', 'bin');
 
 let dashboard: Dashboard;
 let curlLine: string;
@@ -27,7 +30,7 @@ test('an empty installation shows a form that works: submit, live log, done', as
   await page
     .locator('textarea[name=command]')
     .fill('echo first; until [ -e go ]; do sleep 0.05; done; echo "second line"');
-  await page.getByRole('button', { name: 'Run it' }).click();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
   await page.locator('.log-text', { hasText: 'first' }).waitFor();
   await headState(page, 'running').waitFor();
   await dashboard.client.submit({ command: 'touch go' });
@@ -40,7 +43,8 @@ test('the curl line on the page works, and its job appears without a reload', as
   const { page } = screen;
   await page.locator('.job-row[data-job]').first().waitFor();
   await page.mouse.move(0, 0);
-  const { stdout } = await promisify(execFile)('sh', ['-c', `${curlLine} -s`]);
+  const env = { ...process.env, PATH: `${bin}:${process.env['PATH']}` };
+  const { stdout } = await promisify(execFile)('sh', ['-c', `${curlLine} -s`], { env });
   const { id } = JSON.parse(stdout) as { id: string };
   await page.locator(`[data-job="${id}"] [data-state="done"]`).waitFor();
 });
@@ -97,6 +101,35 @@ test('bulk: all matching jobs are counted, confirmed and retried, with a progres
   await page.getByText('5 retried').waitFor();
   for (const { id } of jobs) assert.equal((await client.wait(id, { timeout: '60s' })).status, 'done');
   await page.locator('.job-row [data-state="done"]').first().waitFor();
+});
+
+test('bulk: ended jobs are counted, confirmed and deleted; others stay', async () => {
+  const { client } = dashboard;
+  const waiting = await client.submit({ queue: 'bulk', command: 'true', delay: '1h' });
+  await using screen = await dashboard.open('/ui/jobs?queue=bulk');
+  const { page } = screen;
+  await page.locator('.job-row[data-job]').nth(5).waitFor();
+  await page.getByRole('button', { name: 'Delete…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Delete 5 jobs?' });
+  await dialog.getByText(`workron jobs rm --queue bulk --url ${dashboard.url}`).waitFor();
+  await dialog.getByRole('button', { name: 'Delete them' }).click();
+  await page.getByText('5 deleted').waitFor();
+  await page.locator('.job-row[data-job]').nth(1).waitFor({ state: 'detached' });
+  await page.locator(`[data-job="${waiting.id}"]`).waitFor();
+  assert.deepEqual(
+    (await client.jobs({ queue: 'bulk' })).items.map(({ id }) => id),
+    [waiting.id],
+  );
+});
+
+test('bulk: without a filter every job is meant', async () => {
+  await using screen = await dashboard.open('/ui/jobs');
+  const { page } = screen;
+  await page.getByRole('button', { name: 'Cancel…' }).click();
+  const dialog = page.getByRole('dialog', { name: /^Cancel \d+ jobs\?$/ });
+  await dialog.getByText(`workron cancel --all --url ${dashboard.url}`).waitFor();
+  await dialog.getByRole('button', { name: 'Cancel them' }).click();
+  await page.getByText(/^Finished: 1 cancelled/).waitFor();
 });
 
 test('a job can be cancelled, explained, run again with another command, and copied as curl and CLI', async () => {

@@ -98,7 +98,7 @@ test('a pasted workflow shows its errors, and runs after they are fixed', async 
     '{"name": "pasted", "steps": {"a": {"command": "true"}, "b": {"command": "true", "depends_on": ["a"]}}}',
   );
   await dialog.getByText('pasted, 2 steps').waitFor();
-  await dialog.getByRole('button', { name: 'Run it' }).click();
+  await dialog.getByRole('button', { name: 'Run', exact: true }).click();
   await page.locator('.page-head [data-state="done"]').waitFor();
   await page.getByRole('heading', { name: 'pasted' }).waitFor();
 });

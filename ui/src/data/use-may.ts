@@ -10,14 +10,15 @@ export function useSession(): Session | undefined {
   return useQuery({ queryKey: ['session'], queryFn: readSession, staleTime: Number.POSITIVE_INFINITY }).data;
 }
 
-/** Whether the user may do what needs this scope; with a queue: also to jobs of this queue. */
-export type MayDo = (scope: Scope, queue?: string) => boolean;
+/** Whether the user may do what needs this scope; with queues: also to jobs of these queues. */
+export type MayDo = (scope: Scope, ...queues: readonly string[]) => boolean;
 
 /** Nothing is allowed until the session is known. */
 export function useMay(): MayDo {
   const session = useSession();
-  return (scope, queue) => {
+  return (scope, ...queues) => {
     if (session === undefined || !session.scopes.includes(scope)) return false;
-    return queue === undefined || session.queues === null || session.queues.includes(queue);
+    const { queues: allowed } = session;
+    return allowed === null || queues.every((queue) => allowed.includes(queue));
   };
 }

@@ -17,8 +17,9 @@ export function workron(args: string, rest = ''): string {
   return `workron ${args}${url}${rest === '' ? '' : ` ${rest}`}`;
 }
 
+/** The header comes from the command line: a page never shows a token. */
 export function asCurl(job: JobSubmissionInput): string {
-  return `curl -d ${shellQuote(JSON.stringify(job))} ${API_URL}${routes.submitJobs.path}`;
+  return `curl -H "$(${workron('auth header')})" -d ${shellQuote(JSON.stringify(job))} ${API_URL}${routes.submitJobs.path}`;
 }
 
 const FLAGS = [

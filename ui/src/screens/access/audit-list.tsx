@@ -3,13 +3,14 @@ import type { AuditEntry, AuditQueryInput } from '../../../../src/api/audit.ts';
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
 import { DownloadLink } from '../../parts/download-link.tsx';
+import { Listing } from '../../parts/listing.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { When } from '../../parts/when.tsx';
 import { visibleLine } from '../../words/visible-text.ts';
 
 const PAGE = 50;
 const SPANS = [
-  ['', 'all of it'],
+  ['', 'any time'],
   ['1h', 'the last hour'],
   ['24h', 'the last day'],
   ['7d', 'the last week'],
@@ -105,42 +106,29 @@ function AuditFilter({ filter, onChange }: { filter: Filter; onChange: (next: Fi
 
 function AuditTable({ entries }: { entries: readonly AuditEntry[] }) {
   return (
-    <div className="table-frame">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">Who</th>
-            <th scope="col">What</th>
-            <th scope="col">Result</th>
-            <th scope="col">From</th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map((entry) => (
-            <tr key={entry.id}>
-              <td data-label="When">
-                <When at={entry.at} />
-              </td>
-              <th scope="row">
-                <Link href={`/access?tab=audit&actor=${encodeURIComponent(entry.actor)}`}>
-                  <bdi>{visibleLine(entry.actor)}</bdi>
-                </Link>
-              </th>
-              <td data-label="What">
-                <What entry={entry} />
-              </td>
-              <td data-label="Result">
-                <Result status={entry.status} />
-              </td>
-              <td data-label="From" className="faint">
-                {visibleLine(entry.address)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Listing title="Audit" columns={['When', 'Who', 'What', 'Result', 'From']}>
+      {entries.map((entry) => (
+        <tr key={entry.id}>
+          <td data-label="When">
+            <When at={entry.at} />
+          </td>
+          <th scope="row">
+            <Link href={`/access?tab=audit&actor=${encodeURIComponent(entry.actor)}`}>
+              <bdi>{visibleLine(entry.actor)}</bdi>
+            </Link>
+          </th>
+          <td data-label="What">
+            <What entry={entry} />
+          </td>
+          <td data-label="Result">
+            <Result status={entry.status} />
+          </td>
+          <td data-label="From" className="faint">
+            {visibleLine(entry.address)}
+          </td>
+        </tr>
+      ))}
+    </Listing>
   );
 }
 

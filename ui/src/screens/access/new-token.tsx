@@ -51,13 +51,13 @@ export function NewToken({ onMade, onClose }: { onMade: (made: MadeToken) => voi
     <Dialog title="New token" onClose={onClose}>
       <form className="stack" onSubmit={submit}>
         <label className="field">
-          <span>Name, of a person or a program</span>
+          <span>Name of the person or program</span>
           <input value={name} autoComplete="off" placeholder="ci" onChange={(event) => setName(event.target.value)} />
         </label>
         <RoleField role={role} onChange={setRole} />
         {QUEUE_ROLES.includes(role) && (
           <label className="field">
-            <span>Only these queues, separated by commas; empty for all</span>
+            <span>Queues that it may use, separated by commas; empty for all</span>
             <input value={queues} autoComplete="off" onChange={(event) => setQueues(event.target.value)} />
           </label>
         )}
@@ -74,7 +74,7 @@ export function NewToken({ onMade, onClose }: { onMade: (made: MadeToken) => voi
         <CopyLine label="CLI command" text={commandOf({ name: name.trim(), role, only, expires })} />
         <div className="dialog-actions">
           <button type="submit" className="primary" disabled={create.running || name.trim() === ''}>
-            Make it
+            Create token
           </button>
         </div>
       </form>

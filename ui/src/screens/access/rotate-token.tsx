@@ -34,9 +34,11 @@ export function RotateToken({ name, onMade, onClose }: RotateTokenProps) {
   return (
     <Dialog title={`Rotate ${name}`} onClose={onClose}>
       <form className="stack" onSubmit={submit}>
-        <p>A second token with the same name and rights is made, so that its users can change over without a gap.</p>
+        <p>
+          Creates a second token with the same name and rights, so that its users can switch without an interruption.
+        </p>
         <label className="field">
-          <span>The present one stays valid for</span>
+          <span>The old token stays valid for</span>
           <select value={overlap} onChange={(event) => setOverlap(event.target.value)}>
             {OVERLAPS.map(([time, title]) => (
               <option key={time} value={time}>
@@ -48,7 +50,7 @@ export function RotateToken({ name, onMade, onClose }: RotateTokenProps) {
         <CopyLine label="CLI command" text={workron(`tokens rotate ${name} --overlap ${overlap}`)} />
         <div className="dialog-actions">
           <button type="submit" className="primary" disabled={rotate.running}>
-            Rotate it
+            Rotate
           </button>
         </div>
       </form>

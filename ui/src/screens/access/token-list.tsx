@@ -5,6 +5,7 @@ import { useAction } from '../../data/use-action.ts';
 import { useLive } from '../../data/use-live.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { CopyLine } from '../../parts/copy.tsx';
+import { ACTIONS, Listing } from '../../parts/listing.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { When } from '../../parts/when.tsx';
 import { workron } from '../../words/as-command.ts';
@@ -30,8 +31,8 @@ export function TokenList({ own }: { own: string }) {
   };
   return (
     <div className="stack">
-      <div className="filter-line">
-        <p className="muted">People and programs have tokens of their own; a role says what each may do.</p>
+      <div className="filter-line filter-line-middle">
+        <p className="muted">Give each person and program a token; its role says what it may do.</p>
         <span className="spacer" />
         <button type="button" className="primary" onClick={() => setOpened({ making: true })}>
           New token
@@ -42,7 +43,7 @@ export function TokenList({ own }: { own: string }) {
         list.error === null && <Loading />
       ) : list.data.length === 0 ? (
         <Empty title="No tokens yet">
-          <p>So far, only the token of the server's settings is valid.</p>
+          <p>Only the token of the server's settings is valid so far.</p>
           <CopyLine label="Or in a terminal" text={workron('tokens create ci --role submitter --expires 90d')} />
         </Empty>
       ) : (
@@ -78,7 +79,7 @@ function RevokeToken({ name, own, onDone, onClose }: RevokeTokenProps) {
   return (
     <Confirm
       title={`Revoke ${name}?`}
-      verb="Revoke it"
+      verb="Revoke"
       danger
       cli={workron(`tokens revoke ${name}`)}
       onConfirm={() => revoke.run()}
@@ -101,28 +102,11 @@ interface TokenTableProps {
 function TokenTable({ tokens, onRotate, onRevoke }: TokenTableProps) {
   const sorted = [...tokens.filter(({ valid }) => valid), ...tokens.filter(({ valid }) => !valid)];
   return (
-    <div className="table-frame">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Role</th>
-            <th scope="col">Queues</th>
-            <th scope="col">Made</th>
-            <th scope="col">Expires</th>
-            <th scope="col">Last used</th>
-            <th scope="col">
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {sorted.map((token) => (
-            <TokenRow key={token.id} token={token} onRotate={onRotate} onRevoke={onRevoke} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Listing title="Tokens" columns={['Name', 'Role', 'Queues', 'Created', 'Expires', 'Last used', ACTIONS]}>
+      {sorted.map((token) => (
+        <TokenRow key={token.id} token={token} onRotate={onRotate} onRevoke={onRevoke} />
+      ))}
+    </Listing>
   );
 }
 
@@ -136,7 +120,7 @@ function TokenRow({ token, onRotate, onRevoke }: { token: Token } & Omit<TokenTa
       </th>
       <td data-label="Role">{token.role}</td>
       <td data-label="Queues">{token.queues === null ? 'all' : <bdi>{token.queues.join(', ')}</bdi>}</td>
-      <td data-label="Made">
+      <td data-label="Created">
         <When at={token.created_at} /> <span className="faint">by {token.created_by}</span>
       </td>
       <td data-label="Expires">

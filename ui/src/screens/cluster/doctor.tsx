@@ -28,9 +28,7 @@ export function Doctor() {
                 </td>
                 <th scope="row">{check}</th>
                 <td data-label="Found">{visibleLine(detail)}</td>
-                <td data-label="What to do">
-                  {advice === null ? <span className="faint">–</span> : visibleLine(advice)}
-                </td>
+                {advice === null ? <td /> : <td data-label="What to do">{visibleLine(advice)}</td>}
               </tr>
             ))}
           </Listing>

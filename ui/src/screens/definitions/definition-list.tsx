@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import type { Definition } from '../../../../src/api/workflow/stored.ts';
 import { listDefinitions, readDefinition } from '../../data/definitions.ts';
 import { useLive } from '../../data/use-live.ts';
+import { ACTIONS, Listing } from '../../parts/listing.tsx';
 import { May } from '../../parts/may.tsx';
 import { countText } from '../../words/count.ts';
 import { visibleLine } from '../../words/visible-text.ts';
@@ -25,25 +26,11 @@ export function DefinitionList() {
   return (
     <section className="stack" aria-labelledby="definitions">
       <h2 id="definitions">Stored workflows</h2>
-      <div className="table-frame">
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">Workflow</th>
-              <th scope="col">Recent runs</th>
-              <th scope="col">Outcome</th>
-              <th scope="col">
-                <span className="visually-hidden">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {items.map((definition) => (
-              <Row key={definition.name} definition={definition} onRun={() => setRun(definition)} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Listing title="Stored workflows" columns={['Workflow', 'Recent runs', 'Outcome', ACTIONS]}>
+        {items.map((definition) => (
+          <Row key={definition.name} definition={definition} onRun={() => setRun(definition)} />
+        ))}
+      </Listing>
       {run !== null && <RunDialog definition={run} onClose={() => setRun(null)} />}
     </section>
   );

@@ -44,7 +44,7 @@ export function RunDialog({ definition, onClose }: { definition: Definition; onC
         <CopyLine label="CLI command" text={workron(`workflow run ${name}${flags.join('')}`)} />
         <div className="dialog-actions">
           <button type="submit" className="primary" disabled={run.running}>
-            Run it
+            Run
           </button>
         </div>
       </form>

@@ -65,7 +65,7 @@ function settingsOf(job: JobDetail): Record<string, unknown> {
     queue: job.queue,
     priority: job.priority,
     max_attempts: job.max_attempts,
-    backoff: `${job.backoff.type}, ${durationText(job.backoff.base)} to ${durationText(job.backoff.cap)}`,
+    backoff: backoffText(job),
     timeout: durationText(job.timeout),
     start_timeout: job.start_timeout === null ? null : durationText(job.start_timeout),
     kill_grace: durationText(job.kill_grace),
@@ -87,4 +87,9 @@ function settingsOf(job: JobDetail): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(settings).filter(([, value]) => value !== null && JSON.stringify(value).length > 2),
   );
+}
+
+function backoffText({ backoff: { type, base, cap } }: JobDetail): string {
+  if (type === 'none') return type;
+  return type === 'fixed' ? `fixed, ${durationText(base)}` : `${type}, ${durationText(base)} to ${durationText(cap)}`;
 }

@@ -2,6 +2,7 @@ import { Link } from 'wouter';
 import type { JobDetail } from '../../../../src/api/job.ts';
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
+import { Listing } from '../../parts/listing.tsx';
 import { State } from '../../parts/state.tsx';
 import { gangHref } from '../../words/gang.ts';
 import { WorkerName } from './worker-name.tsx';
@@ -25,36 +26,28 @@ export function Gang({ job }: { job: JobDetail }) {
         Rank {gang.rank} of a gang of {gang.min < gang.size ? `${gang.min} to ${gang.size}` : gang.size}.{' '}
         <Link href={gangHref(gang.id)}>All members</Link>
       </p>
-      <div className="table-frame">
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">Rank</th>
-              <th scope="col">Job</th>
-              <th scope="col">State</th>
-              <th scope="col">Worker</th>
-              <th scope="col">Attempts</th>
-              <th scope="col">Failures</th>
-            </tr>
-          </thead>
-          <tbody>
-            {all.map((member) => (
-              <tr key={member.id} aria-current={member.id === job.id ? 'true' : undefined}>
-                <td>{member.gang?.rank}</td>
-                <td>
-                  <Link href={`/jobs/${member.id}`}>job {member.id}</Link>
-                </td>
-                <td>
-                  <State of={member.status} />
-                </td>
-                <td>{member.worker_id !== null && <WorkerName id={member.worker_id} />}</td>
-                <td>{member.attempts}</td>
-                <td>{member.failures}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Listing title="Members" columns={['Rank', 'Job', 'State', 'Worker', 'Attempts', 'Failures']}>
+        {all.map((member) => (
+          <tr key={member.id} aria-current={member.id === job.id ? 'true' : undefined}>
+            <td data-label="Rank">{member.gang?.rank}</td>
+            <th scope="row">
+              <Link href={`/jobs/${member.id}`}>job {member.id}</Link>
+            </th>
+            <td>
+              <State of={member.status} />
+            </td>
+            {member.worker_id === null ? (
+              <td />
+            ) : (
+              <td data-label="Worker">
+                <WorkerName id={member.worker_id} />
+              </td>
+            )}
+            <td data-label="Attempts">{member.attempts}</td>
+            <td data-label="Failures">{member.failures}</td>
+          </tr>
+        ))}
+      </Listing>
     </section>
   );
 }

@@ -1,6 +1,7 @@
 import { Link } from 'wouter';
 import type { JobDetail } from '../../../../src/api/job.ts';
 import { Elapsed, When } from '../../parts/when.tsx';
+import { givenTags } from '../../words/gang.ts';
 import { reasonText } from '../../words/reason.ts';
 import { visibleLine, visibleText } from '../../words/visible-text.ts';
 import { WorkerName } from './worker-name.tsx';
@@ -10,6 +11,7 @@ export function Why({ job }: { job: JobDetail }) {
   // The items of a for_each step say how it failed.
   const isGroup = job.status === 'failed' && job.reason === 'exit' && job.exit_code === null && job.attempts === 0;
   const reason = isGroup ? null : reasonText(job);
+  const tags = givenTags(job);
   const [headline, ...rest] = (job.error ?? '').split('\n');
   return (
     <div className="why">
@@ -21,12 +23,7 @@ export function Why({ job }: { job: JobDetail }) {
         </Fact>
         <Fact title="Submitted">
           <When at={job.created_at} />
-          {job.submitted_by !== null && (
-            <>
-              {' '}
-              by <bdi>{visibleLine(job.submitted_by)}</bdi>
-            </>
-          )}
+          {job.submitted_by !== null && <Submitter name={job.submitted_by} />}
         </Fact>
         <Fact title={job.status === 'running' ? 'Running for' : 'Took'}>
           <Elapsed from={job.started_at} to={job.status === 'running' ? null : (job.done_at ?? job.started_at)} />
@@ -37,9 +34,9 @@ export function Why({ job }: { job: JobDetail }) {
             <WorkerName id={job.worker_id} />
           </Fact>
         )}
-        {job.tags.length > 0 && (
+        {tags.length > 0 && (
           <Fact title="Tags">
-            {job.tags.map((tag) => (
+            {tags.map((tag) => (
               <Link key={tag} className="chip" href={`/jobs?tag=${encodeURIComponent(tag)}`}>
                 <bdi>{visibleLine(tag)}</bdi>
               </Link>
@@ -78,5 +75,18 @@ function Fact({ title, children }: { title: string; children: React.ReactNode })
       <dt>{title}</dt>
       <dd>{children}</dd>
     </div>
+  );
+}
+
+/** Leads to all that this token or person submitted. */
+function Submitter({ name }: { name: string }) {
+  return (
+    <>
+      {' '}
+      by{' '}
+      <Link href={`/jobs?submitted_by=${encodeURIComponent(name)}`}>
+        <bdi>{visibleLine(name)}</bdi>
+      </Link>
+    </>
   );
 }

@@ -7,7 +7,38 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { countText, numberText } from '../../words/count.ts';
 import { OperationProgress } from './operation-progress.tsx';
 
-type ActionName = 'cancel' | 'retry';
+export type BulkAction = 'retry' | 'cancel' | 'delete';
+
+interface ActionWords {
+  title: string;
+  verb: string;
+  danger: boolean;
+  /** What happens to which of the jobs. */
+  effect: string;
+}
+
+const WORDS: Readonly<Record<BulkAction, ActionWords>> = {
+  retry: {
+    title: 'Retry',
+    verb: 'Retry them',
+    danger: false,
+    effect: 'Failed, cancelled and skipped jobs are queued again with all their attempts; others are left alone.',
+  },
+  cancel: {
+    title: 'Cancel',
+    verb: 'Cancel them',
+    danger: true,
+    effect: 'Waiting jobs are cancelled at once, running jobs are asked to stop; ended jobs are left alone.',
+  },
+  delete: {
+    title: 'Delete',
+    verb: 'Delete them',
+    danger: true,
+    effect:
+      'Ended jobs are deleted with their attempts, output and results, and cannot be brought back. Steps of workflows, members of gangs and jobs that unfinished ones need are left alone.',
+  },
+};
+const ACTIONS = Object.keys(WORDS) as BulkAction[];
 
 export interface BulkBarProps {
   /** The selected jobs, or everything that matches the filter. */
@@ -15,18 +46,20 @@ export interface BulkBarProps {
   /** The number of selected jobs; 0 means everything that matches. */
   chosen: number;
   /** The same action on the command line. */
-  cli: (action: ActionName) => string | null;
+  cli: (action: BulkAction) => string | null;
   onClear: () => void;
+  /** Jobs are gone from the list. */
+  onDeleted: () => void;
 }
 
 const ASK_TO_TYPE = 100;
 
-/** Cancels or retries many jobs: counts them, asks for confirmation, and shows the progress. */
-export function BulkBar({ filter, chosen, cli, onClear }: BulkBarProps) {
-  const [asked, setAsked] = useState<{ action: ActionName; total: number } | null>(null);
+/** Retries, cancels or deletes many jobs: counts them, asks for confirmation, and shows the progress. */
+export function BulkBar({ filter, chosen, cli, onClear, onDeleted }: BulkBarProps) {
+  const [asked, setAsked] = useState<{ action: BulkAction; total: number } | null>(null);
   const [operation, setOperation] = useState<Operation | null>(null);
   const count = useAction({
-    run: async (action: ActionName) => ({
+    run: async (action: BulkAction) => ({
       action,
       total: (await client.bulk({ action, filter, dry_run: true })).total,
     }),
@@ -34,49 +67,82 @@ export function BulkBar({ filter, chosen, cli, onClear }: BulkBarProps) {
     after: setAsked,
   });
   const start = useAction({
-    run: (action: ActionName) => client.bulk({ action, filter }),
+    run: (action: BulkAction) => client.bulk({ action, filter, ...(isEmpty(filter) && { all: true }) }),
     done: () => null,
     after: (answer) => {
       setOperation(answer.operation);
       onClear();
     },
   });
-  const line = asked === null ? null : cli(asked.action);
   return (
     <>
       <div className="bulk-bar">
         <span className="faint">{chosen > 0 ? `${chosen} selected:` : 'All matching:'}</span>
-        <button type="button" className="small" disabled={count.running} onClick={() => count.run('retry')}>
-          Retry…
-        </button>
-        <button type="button" className="small" disabled={count.running} onClick={() => count.run('cancel')}>
-          Cancel…
-        </button>
+        {ACTIONS.map((action) => (
+          <button
+            key={action}
+            type="button"
+            className="small"
+            disabled={count.running}
+            onClick={() => count.run(action)}
+          >
+            {WORDS[action].title}…
+          </button>
+        ))}
         {chosen > 0 && (
           <button type="button" className="plain" onClick={onClear}>
             Clear
           </button>
         )}
       </div>
-      {operation !== null && <OperationProgress started={operation} onClose={() => setOperation(null)} />}
+      {operation !== null && (
+        <OperationProgress
+          key={operation.id}
+          started={operation}
+          onDeleted={onDeleted}
+          onClose={() => setOperation(null)}
+        />
+      )}
       {asked !== null && (
-        <Confirm
-          title={`${asked.action === 'retry' ? 'Retry' : 'Cancel'} ${countText(asked.total, 'job')}?`}
-          verb={asked.action === 'retry' ? 'Retry them' : 'Cancel them'}
-          danger={asked.action === 'cancel'}
-          {...(asked.total > ASK_TO_TYPE ? { typed: String(asked.total) } : {})}
-          {...(line === null ? {} : { cli: line })}
+        <AskBulk
+          {...asked}
+          cli={cli(asked.action)}
           onConfirm={() => start.run(asked.action)}
           onClose={() => setAsked(null)}
-        >
-          <p>
-            {numberText(asked.total)} {asked.total === 1 ? 'job matches' : 'jobs match'} now.{' '}
-            {asked.action === 'retry'
-              ? 'Failed, cancelled and skipped jobs are queued again with all their attempts; others are left alone.'
-              : 'Waiting jobs are cancelled at once, running jobs are asked to stop; ended jobs are left alone.'}
-          </p>
-        </Confirm>
+        />
       )}
     </>
   );
+}
+
+interface AskBulkProps {
+  action: BulkAction;
+  total: number;
+  cli: string | null;
+  onConfirm: () => void;
+  onClose: () => void;
+}
+
+function AskBulk({ action, total, cli, onConfirm, onClose }: AskBulkProps) {
+  const { title, verb, danger, effect } = WORDS[action];
+  return (
+    <Confirm
+      title={`${title} ${countText(total, 'job')}?`}
+      verb={verb}
+      danger={danger}
+      {...(total > ASK_TO_TYPE ? { typed: String(total) } : {})}
+      {...(cli === null ? {} : { cli })}
+      onConfirm={onConfirm}
+      onClose={onClose}
+    >
+      <p>
+        {numberText(total)} {total === 1 ? 'job matches' : 'jobs match'} now. {effect}
+      </p>
+    </Confirm>
+  );
+}
+
+/** Then every job is meant, whose number the user has confirmed. */
+function isEmpty(filter: JobFilterInput): boolean {
+  return Object.keys(filter).length === 0;
 }

@@ -40,6 +40,8 @@ export class JobPages {
   #pages: Page[] = [];
   #next: string | null | undefined;
   #busy = false;
+  /** A refresh was asked for while a page was fetched. */
+  #refreshNext = false;
   #state: ListState = {
     length: 0,
     complete: false,
@@ -91,7 +93,11 @@ export class JobPages {
 
   /** Fetches the newest page: replaces the list if nothing else is shown, else only counts the new jobs. */
   async refresh(takeIn: boolean): Promise<void> {
-    if (this.#busy || this.#stop.signal.aborted) return;
+    if (this.#stop.signal.aborted) return;
+    if (this.#busy) {
+      this.#refreshNext ||= takeIn;
+      return;
+    }
     await this.#during(async (signal) => {
       const page = await this.#fetch({ limit: PAGE_ROWS }, signal);
       const first = this.at(0);
@@ -128,6 +134,9 @@ export class JobPages {
     } finally {
       this.#busy = false;
     }
+    if (!this.#refreshNext) return;
+    this.#refreshNext = false;
+    await this.refresh(true);
   }
 
   #tell(change: Partial<ListState>): void {

@@ -2,6 +2,7 @@
 
 import type { JobFilterInput } from '../../../../src/api/job-filter.ts';
 import { shellQuote, workron } from '../../words/as-command.ts';
+import type { BulkAction } from './bulk-bar.tsx';
 
 export const FILTER_FIELDS = [
   'status',
@@ -14,6 +15,7 @@ export const FILTER_FIELDS = [
   'to',
   'error',
   'unique_key',
+  'submitted_by',
   'ids',
   'q',
   'workflow_id',
@@ -63,11 +65,18 @@ const FLAGS: readonly [FilterField, string][] = [
   ['q', '--search'],
   ['error', '--error'],
   ['unique_key', '--unique'],
+  ['submitted_by', '--by'],
 ];
 
+/** The command line of a bulk action; jobs are deleted by `jobs rm`. */
+export function bulkAsCli(action: BulkAction, which: string): string {
+  return workron(`${action === 'delete' ? 'jobs rm' : action} ${which}`);
+}
+
 /** The same filter on the command line; `null` if the command line does not support it. */
-export function filterAsCli(action: 'cancel' | 'retry', query: JobQuery): string | null {
+export function filterAsCli(action: BulkAction, query: JobQuery): string | null {
+  if (Object.keys(query).length === 0) return bulkAsCli(action, '--all');
   const flags = FLAGS.flatMap(([field, flag]) => (query[field] ? [flag, shellQuote(query[field])] : []));
   const said = flags.length > 0 && flags.length / 2 === Object.keys(query).length;
-  return said ? workron([action, ...flags].join(' ')) : null;
+  return said ? bulkAsCli(action, flags.join(' ')) : null;
 }

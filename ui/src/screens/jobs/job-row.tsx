@@ -5,7 +5,7 @@ import { JobLink } from '../../parts/job-link.tsx';
 import { Progress } from '../../parts/progress.tsx';
 import { State } from '../../parts/state.tsx';
 import { Elapsed, When } from '../../parts/when.tsx';
-import { gangHref } from '../../words/gang.ts';
+import { gangHref, givenTags } from '../../words/gang.ts';
 import { jobTitle } from '../../words/job-title.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 
@@ -102,7 +102,7 @@ function From({ job: { gang, tick, workflow_id } }: { job: ListedJob }) {
 function subtitle(job: ListedJob): string {
   const parts = [`#${job.id}`];
   if (job.status === 'failed' && job.error !== null) parts.push(job.error.trim().split('\n').slice(0, 2).join(': '));
-  else if (job.tags.length > 0) parts.push(job.tags.join(', '));
+  else if (givenTags(job).length > 0) parts.push(givenTags(job).join(', '));
   else if (job.name !== null && job.command !== null) parts.push(job.command.trim().split('\n', 1)[0] ?? '');
   if (job.cut !== undefined) parts.push(`long ${job.cut.join(', ')}: open the job for all of it`);
   return visibleLine(parts.join(' · '));

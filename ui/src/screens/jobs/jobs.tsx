@@ -5,11 +5,10 @@ import { May } from '../../parts/may.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
 import { When } from '../../parts/when.tsx';
-import { workron } from '../../words/as-command.ts';
 import { BulkBar } from './bulk-bar.tsx';
 import { Filters } from './filters.tsx';
 import { JobPanel } from './job-panel.tsx';
-import { bulkFilterFrom, filterAsCli, type JobQuery, queryFrom, searchFrom } from './job-query.ts';
+import { bulkAsCli, bulkFilterFrom, filterAsCli, type JobQuery, queryFrom, searchFrom } from './job-query.ts';
 import { JobTable } from './job-table.tsx';
 import { NameTable } from './name-table.tsx';
 import { SavedViews } from './saved-views.tsx';
@@ -48,7 +47,7 @@ export function Jobs({ onNewJob }: { onNewJob: () => void }) {
           </>
         }
       >
-        {mayChange && <JobActions query={query} ids={ids} onClear={clear} />}
+        {mayChange && <JobActions query={query} ids={ids} onClear={clear} onDeleted={refresh} />}
       </PageHead>
       <Filters query={query} onChange={change} />
       {state.searchedBackTo !== null && <SearchedBackTo at={state.searchedBackTo} />}
@@ -78,13 +77,21 @@ export function Jobs({ onNewJob }: { onNewJob: () => void }) {
   );
 }
 
-function JobActions({ query, ids, onClear }: { query: JobQuery; ids: readonly string[]; onClear: () => void }) {
+interface JobActionsProps {
+  query: JobQuery;
+  ids: readonly string[];
+  onClear: () => void;
+  onDeleted: () => void;
+}
+
+function JobActions({ query, ids, onClear, onDeleted }: JobActionsProps) {
   return (
     <BulkBar
       filter={ids.length > 0 ? { ids: [...ids] } : bulkFilterFrom(query)}
       chosen={ids.length}
-      cli={(action) => (ids.length > 0 ? workron(`${action} ${ids.join(' ')}`) : filterAsCli(action, query))}
+      cli={(action) => (ids.length > 0 ? bulkAsCli(action, ids.join(' ')) : filterAsCli(action, query))}
       onClear={onClear}
+      onDeleted={onDeleted}
     />
   );
 }
@@ -151,8 +158,8 @@ function useSelection() {
 function SearchedBackTo({ at }: { at: string }) {
   return (
     <p className="faint small-text">
-      The newest 100,000 jobs were searched, back to <When at={at} />. Cancel and retry apply to all that match, older
-      ones too.
+      The newest 100,000 jobs were searched, back to <When at={at} />. Retry, cancel and delete apply to all that match,
+      older ones too.
     </p>
   );
 }

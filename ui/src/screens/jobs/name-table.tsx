@@ -2,6 +2,7 @@ import { Link } from 'wouter';
 import type { ListedJob } from '../../../../src/api/job.ts';
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
+import { Listing } from '../../parts/listing.tsx';
 import { Loading, Problem } from '../../parts/notes.tsx';
 import { When } from '../../parts/when.tsx';
 import { countText, numberText } from '../../words/count.ts';
@@ -36,24 +37,15 @@ export function NameTable({ query, onChoose }: NameTableProps) {
   const { jobs, more } = newest.data;
   return (
     <>
-      <div className="table-frame">
-        <table className="table name-table">
-          <thead>
-            <tr>
-              {['Name', 'Jobs', 'Unfinished', 'Failed', 'Median', 'p95', 'Newest runs', 'Submitted'].map((title) => (
-                <th key={title} scope="col">
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {byName(jobs).map((group) => (
-              <Row key={group.title} group={group} onChoose={onChoose} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Listing
+        title="Jobs by name"
+        className="name-table"
+        columns={['Name', 'Jobs', 'Unfinished', 'Failed', 'Median', 'p95', 'Newest runs', 'Submitted']}
+      >
+        {byName(jobs).map((group) => (
+          <Row key={group.title} group={group} onChoose={onChoose} />
+        ))}
+      </Listing>
       <p className="faint small-text">
         {more ? `The newest ${numberText(MAX_JOBS)} jobs that match are counted.` : `${countText(jobs.length, 'job')}.`}
       </p>

@@ -1,17 +1,30 @@
 import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import type { Operation } from '../../../../src/api/operation.ts';
 import { client } from '../../data/client.ts';
 import { numberText } from '../../words/count.ts';
 
+interface OperationProgressProps {
+  started: Operation;
+  /** Jobs were deleted: no event tells of that. */
+  onDeleted: () => void;
+  onClose: () => void;
+}
+
 /** The progress of a bulk operation until its end. */
-export function OperationProgress({ started, onClose }: { started: Operation; onClose: () => void }) {
+export function OperationProgress({ started, onDeleted, onClose }: OperationProgressProps) {
   const { data = started } = useQuery({
     queryKey: ['operation', started.id],
     queryFn: ({ signal }) => client.operation(started.id, { signal }),
     refetchInterval: ({ state }) => (state.data === undefined || state.data.status === 'running' ? 500 : false),
   });
+  const hasDeleted = data.action === 'delete' && data.status !== 'running';
+  useEffect(() => {
+    if (hasDeleted) onDeleted();
+    // `onDeleted` is another function at each rendering.
+  }, [hasDeleted]);
   const seen = data.changed + data.skipped;
-  const verb = data.action === 'retry' ? 'retried' : 'cancelled';
+  const verb = { retry: 'retried', cancel: 'cancelled', delete: 'deleted' }[data.action];
   return (
     <div className="operation" role="status">
       <progress

@@ -47,6 +47,7 @@ export function useKnownValues(enabled: boolean): Readonly<Record<string, readon
     queue: counted([...(queues.data ?? []).map(({ name }) => name), ...jobs.map(({ queue }) => queue)]),
     name: counted(jobs.flatMap(({ name }) => name ?? [])),
     tag: counted(jobs.flatMap(({ tags }) => tags)),
+    by: counted(jobs.flatMap(({ submitted_by }) => submitted_by ?? [])),
     worker: (workers.data ?? []).map(({ id, name }) => ({ value: id, about: name })),
     reason: REASONS.map((value) => ({ value, about: '' })),
     since: TIMES,

@@ -1,5 +1,6 @@
 /** Converts statistics to the series of the chart. */
 
+import { added, percentile } from '../../../../src/api/percentile.ts';
 import type { Stats } from '../../../../src/api/stats.ts';
 import { numberText } from '../../words/count.ts';
 import { durationText } from '../../words/duration.ts';
@@ -115,27 +116,4 @@ function byQueue({ items }: Stats, times: readonly number[]): Series[] {
     values,
     summary: numberText(sumOf(values)),
   }));
-}
-
-export function added(histograms: readonly (readonly number[])[]): number[] {
-  const sum: number[] = [];
-  for (const histogram of histograms) for (const [i, count] of histogram.entries()) sum[i] = (sum[i] ?? 0) + count;
-  return sum;
-}
-
-/** The percentile in milliseconds, interpolated within its bucket; `null` if there are no values. */
-export function percentile(histogram: readonly number[], bounds: readonly number[], share: number): number | null {
-  const total = sumOf(histogram);
-  if (total === 0) return null;
-  let left = total * share;
-  for (const [index, count] of histogram.entries()) {
-    if (count < left) {
-      left -= count;
-      continue;
-    }
-    const low = bounds[index - 1] ?? 0;
-    const high = bounds[index] ?? low;
-    return low + (high - low) * (left / count);
-  }
-  return bounds.at(-1) ?? 0;
 }

@@ -6,6 +6,7 @@ import { useNow } from '../../data/use-now.ts';
 import { countText } from '../../words/count.ts';
 import { clockText, weekdayText } from '../../words/instant.ts';
 import { visibleLine } from '../../words/visible-text.ts';
+import { useNarrow } from '../jobs/use-narrow.ts';
 import { timeTicks } from './axis.ts';
 import { type Lane, lanesOf, type Mark, type Span } from './lanes.ts';
 import { useDayTimeline, ZOOMS } from './use-day-timeline.ts';
@@ -29,9 +30,10 @@ export function DayTimeline() {
   const span = { from: now - zoom.pastMs, to: now + zoom.aheadMs };
   const lanes = lanesOf(data, workflows.data?.items ?? [], span, now);
   const shown = all ? lanes : lanes.slice(0, LANES);
+  const present = zoom.pastMs / (zoom.pastMs + zoom.aheadMs);
   return (
     <section className="card day" aria-labelledby="day">
-      <header className="card-head">
+      <header className="card-head chart-head">
         <h2 id="day">Schedules and workflows</h2>
         <span className="spacer" />
         <div className="views" role="group" aria-label="Span of the timeline">
@@ -54,14 +56,14 @@ export function DayTimeline() {
         </p>
       ) : (
         <div className="day-lanes">
-          <Axis span={span} />
+          <Axis span={span} now={present} />
           <ol>
             {shown.map((lane) => (
               <LaneRow key={lane.key} lane={lane} />
             ))}
           </ol>
           <div className="day-now-frame" aria-hidden="true">
-            <span className="day-now" style={{ left: `${(zoom.pastMs / (zoom.pastMs + zoom.aheadMs)) * 100}%` }} />
+            <span className="day-now" style={{ left: `${present * 100}%` }} />
           </div>
         </div>
       )}
@@ -109,10 +111,14 @@ function RunMark({ mark: { left, width, tone, hollow, href, text } }: { mark: Ma
   return <Link {...about} href={href} tabIndex={-1} aria-label={text} />;
 }
 
-function Axis({ span }: { span: Span }) {
+/** `now` is the place of the present, from 0 to 1. */
+function Axis({ span, now }: { span: Span; now: number }) {
+  const room = useNarrow() ? 0.16 : 0.05;
   const share = (at: number): number => (at - span.from) / (span.to - span.from);
-  // A label needs room on both sides.
-  const ticks = timeTicks(span.from, span.to, 8).filter((at) => share(at) > 0.12 && share(at) < 0.88);
+  // A label needs room on both sides, and beside that of the present.
+  const ticks = timeTicks(span.from, span.to, 8).filter(
+    (at) => share(at) > 0.12 && share(at) < 0.88 && Math.abs(share(at) - now) > room,
+  );
   return (
     <div className="day-axis" aria-hidden="true">
       {ticks.map((at) => {

@@ -1,9 +1,10 @@
 import { Link } from 'wouter';
 import type { Queue } from '../../../../src/api/queue.ts';
+import { withUsed } from '../../../../src/api/used-queues.ts';
 import { compactText } from '../../words/count.ts';
 import { shortSpan } from '../../words/duration.ts';
 import { visibleLine } from '../../words/visible-text.ts';
-import { etaMs, type QueueRate, rateText, useQueueRates, withUsed } from '../queues/queue-rates.ts';
+import { etaMs, type QueueRate, rateText, useQueueRates } from '../queues/queue-rates.ts';
 import { Sparkline } from './sparkline.tsx';
 
 const MAX_SHOWN = 8;
@@ -11,7 +12,7 @@ const MAX_SHOWN = 8;
 /** The busiest queues: depth, rate, wait and time to empty. */
 export function QueueList({ queues }: { queues: readonly Queue[] }) {
   const rates = useQueueRates();
-  const all = withUsed(queues, rates).sort(
+  const all = withUsed(queues, rates.keys()).sort(
     (a, b) =>
       b.pending + b.running - a.pending - a.running ||
       (rates.get(b.name)?.perMinute ?? 0) - (rates.get(a.name)?.perMinute ?? 0),

@@ -1,5 +1,5 @@
-import { useState } from 'react';
-import { useLocation } from 'wouter';
+import { type ReactNode, useState } from 'react';
+import { Link, useLocation } from 'wouter';
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useStored } from '../../data/use-stored.ts';
@@ -31,7 +31,7 @@ export function Throughput() {
   const [, go] = useLocation();
   const asked = requestFor(chosen, zoom);
   const stats = useLive({
-    key: ['stats', asked, by],
+    key: ['stats', asked.query, by],
     about: { topics: zoom === null ? ['jobs'] : [], restMs: 2_000 },
     keep: true,
     everyMs: 30_000,
@@ -43,13 +43,13 @@ export function Throughput() {
     const from = data.times[first] ?? 0;
     const to = (data.times[last] ?? 0) + data.stepMs;
     if (last > first) return setZoom({ from, to });
-    const range = `from=${new Date(from).toISOString()}&to=${new Date(to).toISOString()}`;
+    const range = new URLSearchParams({ from: new Date(from).toISOString(), to: new Date(to).toISOString() });
     go(`/jobs?${range}`);
   };
   return (
     <section className="card chart" aria-label="Throughput, wait and run time">
       <header className="card-head chart-head">
-        <MetricChoice metric={metric} by={by} onMetric={setMetric} onBy={setBy} />
+        <MetricChoice metric={metric} by={by} range={asked.jobs} onMetric={setMetric} onBy={setBy} />
         <span className="spacer" />
         {zoom === null ? (
           <Choice
@@ -83,16 +83,23 @@ export function Throughput() {
 interface MetricChoiceProps {
   metric: Metric;
   by: 'outcome' | 'queue';
+  /** The range as a filter of jobs. */
+  range: URLSearchParams;
   onMetric: (metric: Metric) => void;
   onBy: (by: 'outcome' | 'queue') => void;
 }
 
-function MetricChoice({ metric, by, onMetric, onBy }: MetricChoiceProps) {
+function MetricChoice({ metric, by, range, onMetric, onBy }: MetricChoiceProps) {
   return (
     <>
       <Choice label="Chart" options={METRICS} chosen={metric} onChoose={(key) => onMetric(key as Metric)} />
       {metric === 'jobs' && (
-        <Choice label="Stacked by" options={STACKS} chosen={by} onChoose={(key) => onBy(key as 'outcome' | 'queue')} />
+        <Choice label="Stacked by" options={STACKS} chosen={by} onChoose={(key) => onBy(key as 'outcome' | 'queue')}>
+          {/* Statistics have no names, of which there may be any number: the newest jobs are counted by name. */}
+          <Link className="view" href={`/jobs?${range}&by=name`}>
+            by name
+          </Link>
+        </Choice>
       )}
     </>
   );
@@ -103,7 +110,7 @@ function requestFor(chosen: string, zoom: { from: number; to: number } | null) {
   if (zoom === null) {
     const range = RANGES.find(({ key }) => key === chosen) ?? RANGES[0];
     const { from = '1h', step = '1m', stepMs = 60_000 } = range ?? {};
-    return { query: { from, step }, stepMs };
+    return { query: { from, step }, stepMs, jobs: new URLSearchParams({ from }) };
   }
   const stepMs = STEPS.find((step) => (zoom.to - zoom.from) / step <= MAX_BARS) ?? 7_200_000;
   const query = {
@@ -111,7 +118,8 @@ function requestFor(chosen: string, zoom: { from: number; to: number } | null) {
     to: new Date(zoom.to - 1).toISOString(),
     step: `${stepMs / 60_000}m`,
   };
-  return { query, stepMs };
+  const jobs = new URLSearchParams({ from: query.from, to: new Date(zoom.to).toISOString() });
+  return { query, stepMs, jobs };
 }
 
 interface ChoiceProps {
@@ -119,9 +127,11 @@ interface ChoiceProps {
   options: readonly (readonly [string, string])[];
   chosen: string;
   onChoose: (key: string) => void;
+  /** After the options. */
+  children?: ReactNode;
 }
 
-function Choice({ label, options, chosen, onChoose }: ChoiceProps) {
+function Choice({ label, options, chosen, onChoose, children }: ChoiceProps) {
   return (
     <div className="views" role="group" aria-label={label}>
       {options.map(([key, title]) => (
@@ -129,6 +139,7 @@ function Choice({ label, options, chosen, onChoose }: ChoiceProps) {
           {title}
         </button>
       ))}
+      {children}
     </div>
   );
 }

@@ -20,7 +20,7 @@ export function Welcome() {
             <JobForm
               short
               start={{ command: 'for i in 1 2 3; do echo "hello $i"; sleep 1; done' }}
-              verb="Run it"
+              verb="Run"
               onDone={(job) => go(`/jobs/${job.id}`)}
             />
           </section>

@@ -87,7 +87,7 @@ function scheduleWorries({ schedules, now }: State): Worry[] {
   const late = schedules.filter(({ next_run }) => next_run !== null && now - Date.parse(next_run) > LATE_MS);
   const one = (schedule: ScheduleDetail): Worry => {
     const { ended, failed } = endedRuns(schedule);
-    const rate = `${failed} of its last ${countText(ended, 'run')} failed`;
+    const rate = ended === 1 ? 'its last run failed' : `${failed} of its last ${ended} runs failed`;
     return { tone: 'red', text: `Schedule ${schedule.name}: ${rate}`, href: `/schedules/${schedule.name}` };
   };
   const failingWorries: Worry[] =

@@ -31,7 +31,7 @@ export function KeyDialog({ limit, onClose }: { limit: Limit | null; onClose: ()
           </label>
         )}
         <label className="field">
-          <span>Most jobs with the key running at once, over all workers, whatever the jobs say</span>
+          <span>Maximum running jobs with this key, over all workers; overrides the limits of the jobs</span>
           <input inputMode="numeric" value={text} onChange={(event) => setText(event.target.value)} />
         </label>
         {isReady && (

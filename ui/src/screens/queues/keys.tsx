@@ -5,6 +5,7 @@ import type { Worker } from '../../../../src/api/worker.ts';
 import { client } from '../../data/client.ts';
 import { useAction } from '../../data/use-action.ts';
 import { useLive } from '../../data/use-live.ts';
+import { ACTIONS, Listing } from '../../parts/listing.tsx';
 import { May } from '../../parts/may.tsx';
 import { Meter } from '../../parts/meter.tsx';
 import { Problem } from '../../parts/notes.tsx';
@@ -38,7 +39,7 @@ export function Keys() {
       </header>
       {error !== null && <Problem error={error} onRetry={() => void limits.refetch()} />}
       {limits.data?.length === 0 && rates.data?.length === 0 && (
-        <p className="faint">No job with a limit or rate runs or waits.</p>
+        <p className="faint">No limit or rate of a key is in use.</p>
       )}
       {(limits.data ?? []).length > 0 && <LimitTable limits={limits.data ?? []} onEdit={setEdited} />}
       {(rates.data ?? []).length > 0 && <RateTable rates={rates.data ?? []} />}
@@ -50,36 +51,24 @@ export function Keys() {
 
 function LimitTable({ limits, onEdit }: { limits: readonly Limit[]; onEdit: (limit: Limit) => void }) {
   return (
-    <div className="table-frame">
-      <table className="table table-dense">
-        <thead>
-          <tr>
-            <th scope="col">Limit</th>
-            <th scope="col">Running</th>
-            <th scope="col" className="num">
-              Waiting
-            </th>
-            <th scope="col">
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {limits.map((limit) => (
-            <tr key={limit.key}>
-              <KeyCell text={limit.key} />
-              <td data-label="Running">
-                <Running limit={limit} />
-              </td>
-              <td className="num" data-label="Waiting">
-                {compactText(limit.waiting)}
-              </td>
-              <LimitActions limit={limit} onEdit={() => onEdit(limit)} />
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Listing
+      title="Limits"
+      columns={['Limit', 'Running', { title: 'Waiting', num: true }, ACTIONS]}
+      className="table-dense"
+    >
+      {limits.map((limit) => (
+        <tr key={limit.key}>
+          <KeyCell text={limit.key} />
+          <td data-label="Running">
+            <Running limit={limit} />
+          </td>
+          <td className="num" data-label="Waiting">
+            {compactText(limit.waiting)}
+          </td>
+          <LimitActions limit={limit} onEdit={() => onEdit(limit)} />
+        </tr>
+      ))}
+    </Listing>
   );
 }
 
@@ -130,36 +119,29 @@ function LimitActions({ limit, onEdit }: { limit: Limit; onEdit: () => void }) {
 
 function RateTable({ rates }: { rates: readonly Rate[] }) {
   return (
-    <div className="table-frame">
-      <table className="table table-dense">
-        <thead>
-          <tr>
-            <th scope="col">Rate</th>
-            <th scope="col" className="num">
-              Started in its window
-            </th>
-            <th scope="col">Closed until</th>
-            <th scope="col" className="num">
-              Waiting
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rates.map(({ key, started, opens_at, waiting }) => (
-            <tr key={key}>
-              <KeyCell text={key} />
-              <td className="num" data-label="Started in its window">
-                {compactText(started)}
-              </td>
-              <td data-label="Closed until">{opens_at === null ? '–' : <When at={opens_at} />}</td>
-              <td className="num" data-label="Waiting">
-                {compactText(waiting)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Listing
+      title="Rates"
+      columns={[
+        'Rate',
+        { title: 'Started in this period', num: true },
+        'Closed until',
+        { title: 'Waiting', num: true },
+      ]}
+      className="table-dense"
+    >
+      {rates.map(({ key, started, opens_at, waiting }) => (
+        <tr key={key}>
+          <KeyCell text={key} />
+          <td className="num" data-label="Started in this period">
+            {compactText(started)}
+          </td>
+          <td data-label="Closed until">{opens_at === null ? '–' : <When at={opens_at} />}</td>
+          <td className="num" data-label="Waiting">
+            {compactText(waiting)}
+          </td>
+        </tr>
+      ))}
+    </Listing>
   );
 }
 

@@ -32,12 +32,12 @@ export function LimitDialog({ queue, onClose }: { queue: Queue; onClose: () => v
     <Dialog title={`Limit of ${visibleLine(queue.name)}`} onClose={onClose}>
       <form className="stack" onSubmit={submit}>
         <label className="field">
-          <span>Most jobs running at once, over all workers (max_running); empty for no limit</span>
+          <span>Maximum running jobs, over all workers (max_running); empty for no limit</span>
           {/* biome-ignore lint/a11y/noAutofocus: the first field of the dialog */}
           <input inputMode="numeric" autoFocus value={text} onChange={(event) => setText(event.target.value)} />
         </label>
         <label className="field">
-          <span>Rate: attempts that start in a while, such as 100/1m, or 100/1m+20 with a burst; empty for none</span>
+          <span>Rate: maximum starts per period, such as 100/1m, or 100/1m+20 with a burst; empty for none</span>
           <input value={per} onChange={(event) => setPer(event.target.value)} />
         </label>
         {isReady && <CopyLine label="CLI command" text={commandOf(queue.name, { limit, rate })} />}

@@ -1,10 +1,10 @@
 /** Rate, waiting time and time to empty of queues, from the statistics of the last hour. */
 
+import { added, percentile } from '../../../../src/api/percentile.ts';
 import type { Queue } from '../../../../src/api/queue.ts';
 import type { Stats } from '../../../../src/api/stats.ts';
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
-import { added, percentile } from '../overview/chart-data.ts';
 
 export interface QueueRate {
   /** Ended attempts per minute, over the last ten minutes. */
@@ -61,26 +61,6 @@ function ratesOf(stats: Stats): Map<string, QueueRate> {
 export function etaMs({ pending, paused }: Queue, rate: QueueRate | undefined): number | null {
   if (pending === 0 || paused || rate === undefined || rate.perMinute === 0) return null;
   return (pending / rate.perMinute) * 60_000;
-}
-
-/** The queues with something to do, and those that were used in the last hour. */
-export function withUsed(queues: readonly Queue[], rates: ReadonlyMap<string, QueueRate>): Queue[] {
-  const known = new Set(queues.map(({ name }) => name));
-  const idle = [...rates.keys()]
-    .filter((name) => !known.has(name))
-    .map((name) => ({
-      name,
-      paused: false,
-      paused_at: null,
-      max_running: null,
-      rate: null,
-      blocked: 0,
-      scheduled: 0,
-      pending: 0,
-      running: 0,
-      oldest_pending_at: null,
-    }));
-  return [...queues, ...idle].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 export function rateText(rate: QueueRate | undefined): string {

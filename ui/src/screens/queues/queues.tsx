@@ -1,10 +1,12 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Queue, QueueEdit } from '../../../../src/api/queue.ts';
+import { withUsed } from '../../../../src/api/used-queues.ts';
 import { client } from '../../data/client.ts';
 import { useAction } from '../../data/use-action.ts';
 import { useLive } from '../../data/use-live.ts';
 import { CopyLine } from '../../parts/copy.tsx';
+import { ACTIONS, Listing } from '../../parts/listing.tsx';
 import { May } from '../../parts/may.tsx';
 import { Meter } from '../../parts/meter.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
@@ -19,7 +21,21 @@ import { shortSpanOrMs } from '../overview/queue-list.tsx';
 import { Sparkline } from '../overview/sparkline.tsx';
 import { Keys } from './keys.tsx';
 import { LimitDialog } from './limit-dialog.tsx';
-import { etaMs, type QueueRate, rateText, useQueueRates, withUsed } from './queue-rates.ts';
+import { etaMs, type QueueRate, rateText, useQueueRates } from './queue-rates.ts';
+
+const COLUMNS = [
+  'Queue',
+  'Running',
+  { title: 'Pending', num: true },
+  'Oldest',
+  'Last hour',
+  { title: 'Rate', num: true },
+  { title: 'p95 wait', num: true },
+  { title: 'Failed/h', num: true },
+  { title: 'Empty in', num: true },
+  { title: 'Later', num: true },
+  ACTIONS,
+] as const;
 
 /** Every queue with its counts, its pause and its limit; and the limits of keys. */
 export function Queues() {
@@ -30,7 +46,7 @@ export function Queues() {
     fetch: (signal) => client.queues({ signal }),
   });
   const rates = useQueueRates();
-  const all = withUsed(queues.data ?? [], rates);
+  const all = withUsed(queues.data ?? [], rates.keys());
   const [edited, setEdited] = useState<Queue | null>(null);
   return (
     <section className="screen">
@@ -44,57 +60,15 @@ export function Queues() {
           <CopyLine label="Submit to a queue" text={workron('submit --queue mail', "-- 'echo hello'")} />
         </Empty>
       ) : (
-        <div className="table-frame">
-          <table className="table table-dense">
-            <QueueHead />
-            <tbody>
-              {all.map((queue) => (
-                <QueueRow key={queue.name} queue={queue} rate={rates.get(queue.name)} onEdit={() => setEdited(queue)} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Listing title="Queues" columns={COLUMNS} className="table-dense">
+          {all.map((queue) => (
+            <QueueRow key={queue.name} queue={queue} rate={rates.get(queue.name)} onEdit={() => setEdited(queue)} />
+          ))}
+        </Listing>
       )}
       <Keys />
       {edited !== null && <LimitDialog queue={edited} onClose={() => setEdited(null)} />}
     </section>
-  );
-}
-
-function QueueHead() {
-  return (
-    <thead>
-      <tr>
-        <th scope="col">Queue</th>
-        <th scope="col">Running</th>
-        <th scope="col" className="num">
-          Pending
-        </th>
-        <th scope="col">Oldest</th>
-        <th scope="col">Last hour</th>
-        <th scope="col" className="num">
-          Rate
-        </th>
-        <th scope="col" className="num">
-          p95 wait
-        </th>
-        <th scope="col" className="num">
-          Failed/h
-        </th>
-        <th scope="col" className="num">
-          Empty in
-        </th>
-        <th scope="col" className="num">
-          Scheduled
-        </th>
-        <th scope="col" className="num">
-          Blocked
-        </th>
-        <th scope="col">
-          <span className="visually-hidden">Actions</span>
-        </th>
-      </tr>
-    </thead>
   );
 }
 
@@ -113,7 +87,11 @@ function QueueRow({ queue, rate, onEdit }: { queue: Queue; rate: QueueRate | und
         </Link>
         {queue.paused && (
           <span className="badge tone-amber">
-            ❚❚ paused <When at={queue.paused_at} />
+            ❚❚ paused
+            <span className="visually-hidden">
+              {' '}
+              <When at={queue.paused_at} />
+            </span>
           </span>
         )}
       </th>
@@ -136,11 +114,8 @@ function QueueRow({ queue, rate, onEdit }: { queue: Queue; rate: QueueRate | und
         <Elapsed from={queue.oldest_pending_at} to={null} />
       </td>
       <RateCells queue={queue} rate={rate} />
-      <td className="num" data-label="Scheduled">
-        {link('scheduled', queue.scheduled)}
-      </td>
-      <td className="num" data-label="Blocked">
-        {link('blocked', queue.blocked)}
+      <td className="num" data-label="Later" title={`${queue.scheduled} scheduled, ${queue.blocked} blocked`}>
+        {link('scheduled,blocked', queue.scheduled + queue.blocked)}
       </td>
       <QueueActions queue={queue} onEdit={onEdit} />
     </tr>

@@ -5,6 +5,7 @@ import type { LedgerEntry } from '../../../../src/api/tick.ts';
 import type { Timeline } from '../../../../src/api/timeline.ts';
 import { client } from '../../data/client.ts';
 import { useAction } from '../../data/use-action.ts';
+import { ACTIONS, Listing } from '../../parts/listing.tsx';
 import { May } from '../../parts/may.tsx';
 import { State } from '../../parts/state.tsx';
 import { When } from '../../parts/when.tsx';
@@ -26,26 +27,15 @@ const CELLS = 20;
 export function ScheduleTable({ items, timeline, onChanged }: ScheduleTableProps) {
   const ticks = new Map((timeline?.lanes ?? []).map((lane) => [lane.schedule.name, lane.ticks]));
   return (
-    <div className="table-frame">
-      <table className="table schedule-table">
-        <thead>
-          <tr>
-            <th scope="col">Schedule</th>
-            <th scope="col">When</th>
-            <th scope="col">Next</th>
-            <th scope="col">Recent runs</th>
-            <th scope="col">
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((schedule) => (
-            <Row key={schedule.name} schedule={schedule} ticks={ticks.get(schedule.name)} onChanged={onChanged} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Listing
+      title="Schedules"
+      columns={['Schedule', 'When', 'Next', 'Recent runs', ACTIONS]}
+      className="schedule-table"
+    >
+      {items.map((schedule) => (
+        <Row key={schedule.name} schedule={schedule} ticks={ticks.get(schedule.name)} onChanged={onChanged} />
+      ))}
+    </Listing>
   );
 }
 

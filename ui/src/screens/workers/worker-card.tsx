@@ -1,3 +1,4 @@
+import { Fragment } from 'react';
 import { Link } from 'wouter';
 import { byteText } from '../../../../src/api/byte-text.ts';
 import type { Worker } from '../../../../src/api/worker.ts';
@@ -24,7 +25,7 @@ export function WorkerCard({ worker, onDrain, onUndrain }: WorkerCardProps) {
         </h2>
         <State of={worker.state} />
       </header>
-      <p className="with-meter">
+      <div className="amounts">
         <span>
           {worker.running} of {worker.slots} slots
         </span>
@@ -34,8 +35,9 @@ export function WorkerCard({ worker, onDrain, onUndrain }: WorkerCardProps) {
           more={worker.held - worker.running}
           label={`Slots of ${worker.name} in use`}
         />
-      </p>
-      <Resources worker={worker} />
+        <Resources worker={worker} />
+      </div>
+      <Reserved worker={worker} />
       <p className="faint small-text">
         {worker.attachment} · {visibleLine(worker.host)}
         {worker.pid !== null && ` · pid ${worker.pid}`} · heartbeat <When at={worker.last_heartbeat} /> · since{' '}
@@ -83,34 +85,34 @@ function factsOf(worker: Worker): [string, string][] {
   ];
 }
 
-/** What is in use of each resource, and the job for which the worker holds what becomes free. */
-function Resources({ worker }: { worker: Worker }) {
-  const { resources, used, reserved } = worker;
+/** What is in use of each resource. */
+function Resources({ worker: { name: worker, resources, used } }: { worker: Worker }) {
+  return Object.entries(resources).map(([name, total]) => (
+    <Fragment key={name}>
+      <span>
+        {amountText(name, used[name] ?? 0)} of {amountText(name, total)} <bdi>{visibleLine(nameText(name))}</bdi>
+      </span>
+      <Meter value={used[name] ?? 0} of={total} label={`${name} of ${worker} in use`} />
+    </Fragment>
+  ));
+}
+
+/** The job for which the worker holds what becomes free. */
+function Reserved({ worker: { reserved } }: { worker: Worker }) {
+  if (reserved === null) return null;
   return (
-    <>
-      {Object.entries(resources).map(([name, total]) => (
-        <p className="with-meter" key={name}>
-          <span>
-            {amountText(name, used[name] ?? 0)} of {amountText(name, total)} <bdi>{visibleLine(nameText(name))}</bdi>
-          </span>
-          <Meter value={used[name] ?? 0} of={total} label={`${name} of ${worker.name} in use`} />
-        </p>
-      ))}
-      {reserved !== null && (
-        <p className="small-text">
-          Holds{' '}
-          {Object.entries(reserved.resources)
-            .map(([name, amount]) => `${amountText(name, amount)} ${visibleLine(nameText(name))}`)
-            .join(', ')}{' '}
-          for <Link href={`/jobs/${reserved.job_id}`}>job {reserved.job_id}</Link>
-          {reserved.starts_at !== null && (
-            <>
-              ; expected start: <When at={reserved.starts_at} />
-            </>
-          )}
-        </p>
+    <p className="small-text">
+      Holds{' '}
+      {Object.entries(reserved.resources)
+        .map(([name, amount]) => `${amountText(name, amount)} ${visibleLine(nameText(name))}`)
+        .join(', ')}{' '}
+      for <Link href={`/jobs/${reserved.job_id}`}>job {reserved.job_id}</Link>
+      {reserved.starts_at !== null && (
+        <>
+          ; expected start: <When at={reserved.starts_at} />
+        </>
       )}
-    </>
+    </p>
   );
 }
 

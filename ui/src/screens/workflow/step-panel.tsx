@@ -3,7 +3,6 @@ import type { StepState, WorkflowDetail } from '../../../../src/api/workflow/wor
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
 import { JsonTree } from '../../parts/json-tree.tsx';
-import { May } from '../../parts/may.tsx';
 import { Loading, Problem } from '../../parts/notes.tsx';
 import { Progress } from '../../parts/progress.tsx';
 import { State } from '../../parts/state.tsx';
@@ -12,6 +11,7 @@ import { AttemptLog } from '../job/attempt-log.tsx';
 import { CommandLine } from '../job/command-line.tsx';
 import { Items } from '../job/items.tsx';
 import { Why } from '../job/why.tsx';
+import { RerunButton } from './rerun-button.tsx';
 import { howItWent } from './step-list.tsx';
 
 interface StepPanelProps {
@@ -39,13 +39,7 @@ export function StepPanel({ step, workflow, onRerun, onClose }: StepPanelProps) 
         </h2>
         <span className="faint">{howItWent(step)}</span>
         <span className="spacer" />
-        {hasEnded(workflow.status) && (
-          <May scope="submit">
-            <button type="button" className="small" onClick={() => onRerun(step.key)}>
-              Rerun from here
-            </button>
-          </May>
-        )}
+        {hasEnded(workflow.status) && <RerunButton step={step.key} workflow={workflow} onRerun={onRerun} />}
         <button type="button" className="plain" aria-label="Close the panel" onClick={onClose}>
           ×
         </button>

@@ -52,7 +52,7 @@ export function NewWorkflow({ onClose }: { onClose: () => void }) {
             Store it
           </button>
           <button type="submit" className="primary" disabled={sending || value.text.trim() === ''}>
-            Run it
+            Run
           </button>
         </div>
       </form>

@@ -4,6 +4,7 @@ import type { ListedWorkflow } from '../../../../src/api/workflow/workflow.ts';
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
 import { CopyLine } from '../../parts/copy.tsx';
+import { Listing } from '../../parts/listing.tsx';
 import { May } from '../../parts/may.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
@@ -111,43 +112,30 @@ function WorkflowFilter({ status, name, onChoose }: WorkflowFilterProps) {
 
 function WorkflowTable({ workflows }: { workflows: readonly ListedWorkflow[] }) {
   return (
-    <div className="table-frame">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">State</th>
-            <th scope="col">Workflow</th>
-            <th scope="col">Steps</th>
-            <th scope="col">Took</th>
-            <th scope="col">Submitted</th>
-          </tr>
-        </thead>
-        <tbody>
-          {workflows.map((workflow) => (
-            <tr key={workflow.id}>
-              <td>
-                <State of={workflow.status} />
-              </td>
-              <th scope="row">
-                <Link href={`/workflows/${workflow.id}`}>
-                  <bdi>{visibleLine(workflow.name)}</bdi>
-                </Link>{' '}
-                <span className="faint">#{workflow.id}</span>
-                {workflow.rerun_of !== null && <span className="faint"> rerun of #{workflow.rerun_of}</span>}
-              </th>
-              <td data-label="Steps">
-                <StepBar counts={workflow.step_counts} skipped={workflow.skipped_steps} />
-              </td>
-              <td data-label="Took">
-                <Elapsed from={workflow.started_at} to={workflow.ended_at} />
-              </td>
-              <td data-label="Submitted">
-                <When at={workflow.created_at} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Listing title="Workflows" columns={['State', 'Workflow', 'Steps', 'Took', 'Submitted']}>
+      {workflows.map((workflow) => (
+        <tr key={workflow.id}>
+          <td>
+            <State of={workflow.status} />
+          </td>
+          <th scope="row">
+            <Link href={`/workflows/${workflow.id}`}>
+              <bdi>{visibleLine(workflow.name)}</bdi>
+            </Link>{' '}
+            <span className="faint">#{workflow.id}</span>
+            {workflow.rerun_of !== null && <span className="faint"> rerun of #{workflow.rerun_of}</span>}
+          </th>
+          <td data-label="Steps">
+            <StepBar counts={workflow.step_counts} skipped={workflow.skipped_steps} />
+          </td>
+          <td data-label="Took">
+            <Elapsed from={workflow.started_at} to={workflow.ended_at} />
+          </td>
+          <td data-label="Submitted">
+            <When at={workflow.created_at} />
+          </td>
+        </tr>
+      ))}
+    </Listing>
   );
 }

@@ -37,7 +37,8 @@ export function examineServed(lanes: readonly WaitingLane[], online: readonly Pr
 function canRun({ resources, ...profile }: Profile, key: string): boolean {
   const lane = laneFromKey(key);
   const fits = Object.entries(lane.resources).every(([name, amount]) => (resources[name] ?? 0) >= amount);
-  return fits && serves({ ...profile, free: resources }, lane);
+  // Members of a gang are started by their places, not by claims, and need the same of a worker.
+  return fits && serves({ ...profile, free: resources }, { ...lane, gang: false });
 }
 
 function jobsWait(count: number): string {

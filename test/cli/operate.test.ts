@@ -368,7 +368,7 @@ describe('command line', { concurrency: 2 }, () => {
       return asked === 1 || asked > 4 ? 'pass' : 'lose request';
     };
     const waited = await callWorkron(['wait', id], { env: { WORKRON_URL: proxy.url } });
-    assert.deepEqual(waited, { code: 125, stdout: `job ${id} cancelled (cancelled)\n`, stderr: '' });
+    assert.deepEqual(waited, { code: 125, stdout: `job ${id} cancelled\n`, stderr: '' });
     proxy.judge = () => 'lose request';
     assert.equal((await callWorkron(['wait', id], { env: { WORKRON_URL: proxy.url } })).code, 125);
   });

@@ -74,7 +74,7 @@ test('tree: each step below its deepest parent, with what became of it', () => {
     [
       '├─ a  done  2s',
       '│  ├─ b  failed  2s  exit 7: last words',
-      '│  │  └─ d  skipped  (upstream_failed)',
+      '│  │  └─ d  skipped  (an upstream job failed)',
       '│  └─ c  cancelled  T  2/5 items, 1 failed',
       '└─ e  done  kept from job 3',
     ],

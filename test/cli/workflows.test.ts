@@ -62,7 +62,7 @@ describe('command line', { concurrency: 2 }, () => {
     assert.match(lines.shift() ?? '', /^say: done {2}\S+$/);
     assert.match(lines.shift() ?? '', /^each: done {2}\S+ {2}3\/3 items$/);
     assert.match(lines.shift() ?? '', /^end: done {2}\S+$/);
-    assert.equal(lines.shift(), 'alert: skipped  (condition)');
+    assert.equal(lines.shift(), 'alert: skipped  (its condition was not met)');
     assert.match(lines.shift() ?? '', /^workflow \d+ done, after \S+$/);
     assert.match(stderr, /^workflow \d+\n$/);
   });

@@ -34,7 +34,7 @@ export function retryCommand(): Command {
   return changeCommand({
     name: 'retry',
     summary: 'Run failed, cancelled or skipped jobs again',
-    describe: (job: Job) => `job ${job.id} ${job.status} again`,
+    describe: (job: Job) => `job ${job.id} is ${job.status} again`,
   });
 }
 

@@ -9,6 +9,7 @@ import { durationFlag } from '../flags/values.ts';
 import { showProgress } from '../follow/progress.ts';
 import { waitForEnd } from '../follow/wait-for-end.ts';
 import { gist } from '../output/gist.ts';
+import { reasonText } from '../output/reason.ts';
 import { StatusLine } from '../output/status-line.ts';
 import { stateText } from '../output/style.ts';
 
@@ -65,5 +66,5 @@ function show(jobs: readonly Job[], { json, quiet }: ReturnType<typeof outputOf>
 /** `: exit 7: ` and the last line that a failed job printed, else the reason of its end in brackets. */
 function whyText({ status, error, reason }: Job): string {
   if (status === 'failed' && error !== null) return `: ${gist(error)}`;
-  return reason === null ? '' : ` (${reason})`;
+  return reason === null || reason === status ? '' : ` (${reasonText(reason)})`;
 }

@@ -16,7 +16,7 @@ export const EXIT = {
 } as const;
 
 export const EXIT_MEANINGS: readonly [string, string][] = [
-  ['0', 'it went well; for run and wait: the job is done; for a followed workflow: it is done'],
+  ['0', 'success; for run and wait: the job is done; for a followed workflow: it is done'],
   ['1', 'it failed; for a followed workflow: it failed or was cancelled'],
   ['2', 'the command line, a setting, a file or a field of the job is wrong; nothing was done'],
   ['3', 'no such job, workflow, queue or worker'],

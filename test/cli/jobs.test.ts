@@ -408,7 +408,7 @@ describe('command line', { concurrency: 2 }, () => {
       `${'ID'.padStart(id.length)}  QUEUE\n${id.padStart(2)}  cli-nobody`,
     );
     assert.match(await ok('jobs', '--queue', 'cli-nobody', '-o', 'yaml'), new RegExp(`^- id: "${id}"\n`));
-    assert.match(await ok('jobs', '--queue', 'cli-nobody', '-o', 'wide'), / WORKER {2}FROM {2}TAGS {2}NOTE\n/);
+    assert.match(await ok('jobs', '--queue', 'cli-nobody', '-o', 'wide'), / WORKER {2}BY {2}FROM {2}TAGS {2}NOTE\n/);
     assert.equal((await workron('jobs', '--json', '-o', 'yaml')).code, 2);
     await ok('cancel', id);
   });
@@ -513,7 +513,7 @@ describe('command line', { concurrency: 2 }, () => {
     const id = await given('test $WORKRON_ATTEMPT = 2', { max_attempts: 1 });
     await ended(id);
     assert.equal(await status(id), 'failed');
-    assert.match(await ok('retry', id), new RegExp(`^job ${id} \\w+ again$`));
+    assert.match(await ok('retry', id), new RegExp(`^job ${id} is \\w+ again$`));
     await ended(id);
     assert.equal(await status(id), 'done');
     assert.equal((await workron('retry', id)).code, 5);

@@ -26,7 +26,7 @@ async function waitForWorkers(store: Store, look: () => Promise<Finding[]>): Pro
   assert.match(unserved ?? '', /1 job waits for a worker with queue render, handler resize, tags gpu: none is online/);
   assert.deepEqual(rest, [], 'the other job can be run');
   await register(store, { handlers: ['resize'], tags: ['gpu'] });
-  const gang = { id: 'g', size: 2, spread: 'pack', onMemberFailure: 'fail', timeoutMs: 60_000 } as const;
+  const gang = { id: 'g', size: 2, min: 2, spread: 'pack', onMemberFailure: 'fail', timeoutMs: 60_000 } as const;
   const members = [0, 1].map((rank) => aJob({ tags: ['gang:g'], gang: { ...gang, rank } }));
   await store.insert(members, {}, forever);
   assert.deepEqual(bad(await look()), [], 'a worker can run the members of the gang');

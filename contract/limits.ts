@@ -270,6 +270,7 @@ export function exerciseLimits(open: OpenStore, effort: Effort): void {
     assert.deepEqual(await leases(store, id), []);
     const skipped = await decide(store, jobs[1]?.id ?? 0, { type: 'skip' });
     assert.deepEqual([skipped.status, skipped.reason], ['skipped', 'limit']);
+    assert.deepEqual(ids(await store.list({ reason: 'limit' }, { before: null, limit: 9 }, forever)), [skipped.id]);
     assert.deepEqual(await store.findSkippable(10, forever), []);
   });
 

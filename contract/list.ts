@@ -16,6 +16,7 @@ import {
   ids,
   register,
   report,
+  retry,
   submit,
   submitOne,
   succeed,
@@ -129,6 +130,8 @@ export function exerciseList(open: OpenStore): void {
     assert.deepEqual(await found(store, { statuses: ['skipped', 'blocked', 'cancelled'] }), []);
     assert.deepEqual(await found(store, { reason: 'exit' }), [failed.job.id]);
     assert.deepEqual(await found(store, { reason: 'timeout' }), []);
+    assert.deepEqual(await found(store, { reason: 'exit', statuses: ['cancelled', 'failed'] }), [failed.job.id]);
+    assert.deepEqual(await found(store, { reason: 'exit', statuses: ['pending', 'done'] }), []);
   });
 
   test('list: an empty list of values matches nothing', async ({ store }) => {
@@ -258,6 +261,46 @@ export function exerciseList(open: OpenStore): void {
     assert.deepEqual(await found(store, { submittedBy: 'eve' }), []);
     assert.equal(await store.count({ submittedBy: 'ada' }, 10, forever), 2);
     assert.equal((await found(store, {})).includes(nobody ?? 0), true);
+  });
+
+  test('list: a job belongs to the worker of its latest attempt, whatever its status', async ({ store }) => {
+    const [mine, other] = [await register(store), await register(store)];
+    const backoff = { ...aJob().backoff, type: 'none' as const };
+    const of = async (...attempts: readonly number[]): Promise<number> => {
+      const { id } = await submitOne(store, aJob({ priority: 9, backoff, maxAttempts: 9 }));
+      for (const workerId of attempts) {
+        const [job] = await claim(store, workerId, { limit: 1 });
+        assert.equal(job?.id, id);
+        await fail(store, { job, workerId });
+      }
+      await store.edit(id, { priority: 0 }, forever);
+      return id;
+    };
+    const waiting = await of(mine.id, mine.id);
+    const taken = await of(mine.id, other.id);
+    const back = await of(other.id, mine.id);
+    const again = await of(mine.id);
+    await store.edit(again, { priority: 9 }, forever);
+    const [running] = await claim(store, mine.id, { limit: 1 });
+    assert.equal(running?.id, again);
+    const cancelled = await of(mine.id);
+    await cancel(store, cancelled);
+    const reopened = await of(mine.id);
+    await cancel(store, reopened);
+    await retry(store, reopened);
+    const returned = await claimOne(store, aJob({ priority: 9 }), mine.id);
+    await report(store, returned, { type: 'returned' });
+
+    const all = [waiting, back, again, cancelled, reopened, returned.job.id];
+    const isMine = { workerId: mine.id };
+    assert.deepEqual(await found(store, isMine), all.toReversed());
+    assert.deepEqual(await found(store, { workerId: other.id }), [taken]);
+    assert.deepEqual(await found(store, { ...isMine, queue: 'default' }), all.toReversed());
+    assert.deepEqual(await found(store, { ...isMine, ids: [taken, again] }), [again]);
+    assert.deepEqual(await found(store, { ...isMine, error: 'exit 7' }), [reopened, again, back, waiting]);
+    assert.deepEqual(await found(store, { ...isMine, statuses: ['running'] }), [again]);
+    assert.deepEqual(await found(store, { ...isMine, statuses: ['cancelled', 'done'] }), [cancelled]);
+    assert.deepEqual(ids(await store.list(isMine, { before: cancelled, limit: 2 }, forever)), [again, back]);
   });
 
   test('list: finds text in name, command or error, ignoring case and without wildcards', async ({ store }) => {

@@ -53,7 +53,7 @@ export async function fillPostgres(url: string, schema: string, count: number): 
       case when id % 50 = 0 then 1 else 0 end, case when id % 50 = 0 then E'exit 1\\nno such file' end,
       1, case when id % 50 = 0 then 1 else 0 end, 0, 0, 0
     from job where not exists (select 1 from live where job_id = job.id)`);
-  await client.query('vacuum analyze');
+  await client.query('vacuum analyze job, run');
   await client.end();
 }
 

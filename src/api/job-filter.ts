@@ -111,8 +111,6 @@ export function filterFromWire({ query: typed = {}, ...given }: JobFilter, now: 
   const wire = joined(given, typed);
   return {
     ...(wire.status && { statuses: wire.status }),
-    // Only these have a reason. Naming them lets the store use its index on the status.
-    ...(wire.reason && !wire.status && { statuses: ['failed', 'cancelled', 'skipped'] as const }),
     ...(wire.queue !== undefined && { queue: wire.queue }),
     ...(wire.name !== undefined && { name: wire.name }),
     ...(wire.unique_key !== undefined && { uniqueKey: wire.unique_key }),

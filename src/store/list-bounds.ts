@@ -1,6 +1,7 @@
 /** Bounds that spare lists of the SQL stores from reading jobs that cannot match. */
 
-import type { Reason, TerminalStatus } from '../core/job.ts';
+import type { Reason, Status, TerminalStatus } from '../core/job.ts';
+import type { JobFilter } from '../core/job-filter.ts';
 
 /**
  * Ids and creation times rise together, up to this difference: a statement, which may take ten seconds, reads the clock before it
@@ -10,8 +11,14 @@ export const CREATION_SLACK_MS = 60_000;
 
 const SKIPPED: readonly Reason[] = ['upstream_failed', 'condition', 'limit', 'gang'];
 
-/** The status that jobs with this reason ended with. */
-export function endWith(reason: Reason): TerminalStatus {
+/** The statuses that jobs may have: a job with a reason has the status that follows from it. `undefined`: any. */
+export function statusesOf({ statuses, reason }: JobFilter): readonly Status[] | undefined {
+  if (reason === undefined) return statuses;
+  const end = endWith(reason);
+  return statuses === undefined || statuses.includes(end) ? [end] : [];
+}
+
+function endWith(reason: Reason): TerminalStatus {
   if (reason === 'cancelled') return 'cancelled';
   return SKIPPED.includes(reason) ? 'skipped' : 'failed';
 }

@@ -599,6 +599,7 @@ create index live_line on workron.live (line) where line is not null;
 
 -- Most jobs are done. Those are found by the primary key, so that their ends need not write here.
 create index run_not_done on workron.run (status, job_id) where status <> 'done';
+create index run_reason on workron.run (reason, job_id) where reason is not null;
 create index unique_key_job on workron.unique_key (job_id);
 
 create index edge_parent on workron.edge (parent_id, child_id);

@@ -2,14 +2,14 @@
 
 import { isTerminal, STATUSES, type Status } from '../../../core/job.ts';
 import type { JobFilter, ListedJob } from '../../../core/job-filter.ts';
-import { WEBHOOK_HANDLER } from '../../../core/notify.ts';
-import { CREATION_SLACK_MS, endWith } from '../../list-bounds.ts';
+import { CREATION_SLACK_MS, statusesOf } from '../../list-bounds.ts';
 import type { Context } from '../base/context.ts';
 import type { Statement } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import { lastRun, listedJobsFrom } from '../sql/read.ts';
 import { statusOf } from '../sql/standing.ts';
 import { decodeListedJob, type JobRow } from './job-row.ts';
+import { textSearch } from './text-search.ts';
 
 interface Built {
   text: string;
@@ -49,7 +49,8 @@ async function bounded(
 ): Promise<Bounded> {
   const idFrom = async (statement: Statement, ...values: unknown[]) =>
     (await database.query<{ id: number | null }>(statement, values, signal))[0]?.id ?? 0;
-  const { createdFrom, workerId, reason } = filter;
+  const { createdFrom, workerId } = filter;
+  const statuses = statusesOf(filter);
   const gone = workerId === undefined ? [] : await database.query<{ at: number }>(sql.workerGone, [workerId], signal);
   const createdTo = Math.min(filter.createdTo ?? Infinity, gone[0]?.at ?? Infinity);
   const [newestId, lastBefore, lastWithin] = await Promise.all([
@@ -60,7 +61,7 @@ async function bounded(
   const above = Math.max((newestId ?? 0) - (newest ?? 0), lastBefore ?? 0);
   return {
     ...filter,
-    ...(reason !== undefined && filter.statuses === undefined ? { statuses: [endWith(reason)] } : {}),
+    ...(statuses === undefined ? {} : { statuses }),
     ...(above > 0 ? { above } : {}),
     ...(lastWithin === undefined ? {} : { upTo: lastWithin }),
   };
@@ -104,17 +105,24 @@ function idsQuery(
   const rough = (): string[] => searches.map((search) => search.rough());
   const most = `${bind(limit)}::bigint`;
 
-  if (filter.statuses === undefined || filter.ids !== undefined) {
-    const status =
-      filter.statuses === undefined ? '' : `coalesce(${statusOf('l')}, r.status) = any(${bind(filter.statuses)})`;
+  const { statuses, ids, workerId } = filter;
+  if (workerId !== undefined && statuses === undefined && ids === undefined && !isNarrow(filter)) {
+    const shared = rough();
+    const parts = workerPartsOf(s, bind(workerId)).map(({ from, id }) => {
+      const all = [...bounds(id), ...conditions, ...shared];
+      return `(select distinct ${id} as id from ${from} ${whereAll(all)} order by ${id} desc limit ${most})`;
+    });
+    return { text: `select id from (${parts.join(' union ')}) part order by id desc limit ${most}`, values };
+  }
+  if (statuses === undefined || ids !== undefined) {
+    const status = statuses === undefined ? '' : `coalesce(${statusOf('l')}, r.status) = any(${bind(statuses)})`;
     const all = [...bounds('j.id'), ...conditions, ...rough(), ...(status === '' ? [] : [status])];
     const listed = `select j.id from ${s}.job j left join ${s}.live l on l.job_id = j.id ${lastRun(s)}
       ${whereAll(all)} order by j.id desc limit ${most}`;
     return { text: listed, values };
   }
-  const wanted = STATUSES.filter((status) => filter.statuses?.includes(status));
   let shared: string[] | undefined;
-  const parts = partsOf(s, { wanted, isNarrow: isNarrow(filter) }, bind).map(({ from, id, seeksRun }) => {
+  const parts = partsOf(s, filter, bind).map(({ from, id, seeksRun }) => {
     if (seeksRun) shared ??= rough();
     const all = [...bounds(id), ...conditions, ...(seeksRun ? (shared ?? []) : [])];
     return `(select j.id from ${from} ${whereAll(all)} order by ${id} desc limit ${most})`;
@@ -151,20 +159,12 @@ function isNarrow({ workflowId, groupId, parentId, queue, name, uniqueKey, tags 
   return [workflowId, groupId, parentId, queue, name, uniqueKey, tags?.[0]].some((wanted) => wanted !== undefined);
 }
 
-function partsOf(
-  s: string,
-  { wanted, isNarrow }: { wanted: readonly Status[]; isNarrow: boolean },
-  bind: (value: unknown) => string,
-): Part[] {
+function partsOf(s: string, filter: Bounded, bind: (value: unknown) => string): Part[] {
+  const wanted = STATUSES.filter((status) => filter.statuses?.includes(status));
   const live = wanted.filter((status) => !isTerminal(status));
-  // A merge join with all jobs would read every newer job of another status. `offset 0` forces a lookup per job.
-  const job = isNarrow
-    ? `join ${s}.job j on j.id = r.job_id`
-    : `cross join lateral (select * from ${s}.job where id = r.job_id offset 0) j`;
+  const job = isNarrow(filter) ? `join ${s}.job j on j.id = r.job_id` : jobOf(s, 'r');
   const parts = wanted.filter(isTerminal).map((status) => ({
-    // Done jobs are found by the primary key, all others by the index run_not_done.
-    from: `(select * from ${s}.run where ${status === 'done' ? "coalesce(status, '') = 'done'" : `status = ${bind(status)}::text and status <> 'done'`}) r
-      ${job} left join ${s}.live l on false`,
+    from: `(select * from ${s}.run ${whereAll(endConditionsOf(status, filter, bind))}) r ${job} left join ${s}.live l on false`,
     id: 'r.job_id',
     seeksRun: false,
   }));
@@ -181,6 +181,44 @@ function partsOf(
       id: 'l.job_id',
       seeksRun: true,
     })),
+  ];
+}
+
+/**
+ * Every job of a worker has an ended attempt by it, or is in one of its claims. Attempts of other workers are passed without a
+ * look at their jobs.
+ */
+function workerPartsOf(s: string, workerId: string): Omit<Part, 'seeksRun'>[] {
+  const ofWorker = [
+    `select job_id from ${s}.run where worker_id = ${workerId}::integer`,
+    `select unnest(job_ids) as job_id from ${s}.claim where worker_id = ${workerId}::integer`,
+  ];
+  return ofWorker.map((ids) => ({
+    from: `(${ids}) a ${jobOf(s, 'a')} left join ${s}.live l on l.job_id = j.id ${lastRun(s)}`,
+    id: 'a.job_id',
+  }));
+}
+
+/** A merge join with all jobs would read every newer job of another status or worker. `offset 0` forces a lookup per job. */
+function jobOf(s: string, row: string): string {
+  return `cross join lateral (select * from ${s}.job where id = ${row}.job_id offset 0) j`;
+}
+
+/**
+ * Conditions of the row that ended a job. Those of worker and reason are also in `conditionsOf`; here they spare a look at the
+ * job. Done jobs are found by the primary key, those with a reason by the index run_reason, others by run_not_done.
+ */
+function endConditionsOf(
+  status: Status,
+  { workerId, reason }: Bounded,
+  bind: (value: unknown) => string,
+): readonly string[] {
+  return [
+    status === 'done' || reason !== undefined
+      ? `coalesce(status, '') = '${status}'`
+      : `status = '${status}' and status <> 'done'`,
+    ...(workerId === undefined ? [] : [`worker_id = ${bind(workerId)}::integer`]),
+    ...(reason === undefined ? [] : [`reason = ${bind(reason)}`]),
   ];
 }
 
@@ -212,46 +250,4 @@ function conditionsOf({ schema: s }: Dialect, filter: Bounded, bind: (value: unk
   if (createdFrom !== undefined) conditions.push(`j.created_at >= ${instant(createdFrom)}`);
   if (createdTo !== undefined) conditions.push(`j.created_at < ${instant(createdTo)}`);
   return conditions;
-}
-
-/** A condition that needs no other table, then the exact one. */
-interface TextSearch {
-  /** From the aliases j (job) and r (its last run). */
-  exact: string;
-  /** Uses j alone and lets too much through, for searches that look up r job by job. Must be called at most once. */
-  rough: () => string;
-}
-
-/**
- * Finds the text in name, command or error, and without spaces in the input, or in the error alone; whatever the case, in
- * jobs `above` an id.
- */
-function textSearch(
-  { schema: s, folds }: Pick<Context, 'schema' | 'folds'>,
-  { text, above, errorOnly = false }: { text: string; above: number | undefined; errorOnly?: boolean },
-  bind: (value: unknown) => string,
-): TextSearch {
-  const isPlain = !/[^\p{ASCII}]/u.test(text);
-  // "C" folds ASCII only, which takes half the time of other collations.
-  const collation = isPlain ? ' collate "C"' : folds ? ' collate "und-x-icu"' : '';
-  const folded = (part: string) => `lower((${part})${collation})`;
-  const wanted = folded(`${bind(text)}::text`);
-  const holds = (place: string) => `position(${wanted} in ${folded(place)}) > 0`;
-  const inJob = [
-    holds('j.name'),
-    holds(`j.spec ->> 'command'`),
-    // Most commands have no input: it is looked for before it is folded.
-    // The input of a webhook is not for readers.
-    `(j.spec ? 'input' and j.kind <> '${WEBHOOK_HANDLER}' and position(replace(${wanted}, ' ', '') in replace(${folded(`j.spec ->> 'input'`)}, ' ', '')) > 0)`,
-  ].join(' or ');
-  const orInJob = errorOnly ? '' : `${inJob} or `;
-  return {
-    exact: `(${orInJob}${holds('r.error')})`,
-    rough: () => {
-      const within = above === undefined ? '' : `e.job_id > ${bind(above)}::bigint and`;
-      // Errors are few: those that contain the text are collected once.
-      const gathered = `select e.job_id from ${s}.run e where ${within} e.error is not null and ${holds('e.error')}`;
-      return `(${orInJob}j.id in (${gathered}))`;
-    },
-  };
 }

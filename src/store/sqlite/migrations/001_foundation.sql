@@ -552,6 +552,8 @@ create index live_line on live (line) where line is not null;
 
 -- With ended_at, runs that are old enough to prune are found without reading the rows.
 create index run_final on run (status, job_id, ended_at) where status is not null;
+-- Jobs that are done have no reason, so that their ends need not write here.
+create index run_reason on run (reason, job_id) where reason is not null;
 create index unique_key_job on unique_key (job_id);
 create index unique_key_expires on unique_key (expires_at) where expires_at is not null;
 create index idempotency_created on idempotency (created_at);

@@ -3,7 +3,7 @@
 import { isTerminal, type Status } from '../../../core/job.ts';
 import type { JobFilter } from '../../../core/job-filter.ts';
 import { WEBHOOK_HANDLER } from '../../../core/notify.ts';
-import { CREATION_SLACK_MS, endWith } from '../../list-bounds.ts';
+import { CREATION_SLACK_MS, statusesOf } from '../../list-bounds.ts';
 import type { Context } from '../base/context.ts';
 import type { Database, Param } from '../base/database.ts';
 import { sql } from '../base/sql.ts';
@@ -53,12 +53,13 @@ type Bounded = JobFilter & { before: number | null; above?: number; upTo?: numbe
  * last lease ended, and a reason implies a status.
  */
 function bounded(database: Database, filter: Bounded): Bounded {
-  const { createdFrom, workerId, reason } = filter;
+  const { createdFrom, workerId } = filter;
+  const statuses = statusesOf(filter);
   const gone = workerId === undefined ? undefined : database.get<{ at: number }>(sql.workerGone, workerId);
   const createdTo = Math.min(filter.createdTo ?? Infinity, gone?.at ?? Infinity);
   return {
     ...filter,
-    ...(reason !== undefined && filter.statuses === undefined ? { statuses: [endWith(reason)] } : {}),
+    ...(statuses === undefined ? {} : { statuses }),
     ...(createdFrom === undefined ? {} : { above: lastJobBefore(database, createdFrom - CREATION_SLACK_MS) }),
     ...(createdTo === Infinity ? {} : { upTo: lastJobBefore(database, createdTo + CREATION_SLACK_MS) }),
   };
@@ -67,21 +68,45 @@ function bounded(database: Database, filter: Bounded): Bounded {
 function searches(filter: Bounded): Search[] {
   const few = [filter.workflowId, filter.groupId, filter.parentId, filter.name, filter.uniqueKey, filter.tags?.[0]];
   if (few.some((wanted) => wanted !== undefined)) return [searchPart(filter)];
-  if (filter.statuses === undefined) return [search(filter, { from: jobsFrom.all, id: 'j.id', status: null })];
-  return [...new Set(filter.statuses)].map((status) =>
-    isTerminal(status)
-      ? search(filter, { from: jobsFrom.ended, id: 'r.job_id', status: ['r.status', status] })
-      : search(filter, {
-          from: status === 'running' ? jobsFrom.running : jobsFrom.waiting,
-          id: 'l.job_id',
-          status: ['l.status', status],
-        }),
-  );
+  const { statuses, workerId, ids, queue } = filter;
+  if (statuses !== undefined) return [...new Set(statuses)].map((status) => search(filter, startOf(status, filter)));
+  if (workerId === undefined || ids !== undefined || queue !== undefined) return [search(filter, ALL)];
+  return [search(filter, startOf('running', filter)), searchAttempts(filter)];
+}
+
+const ALL: SearchStart = {
+  from: jobsFrom.all,
+  id: 'j.id',
+  status: null,
+  workerId: 'iif(l.job_id is null, r.worker_id, l.worker_id)',
+};
+
+function startOf(status: Status, { reason, workerId }: Bounded): SearchStart {
+  if (isTerminal(status)) {
+    // `+` keeps SQLite from using the index of the status: jobs with a reason are found by that, and the done jobs of a worker
+    // by a walk through all attempts, most of which are done.
+    const isFoundOtherwise = reason !== undefined || (status === 'done' && workerId !== undefined);
+    const column = isFoundOtherwise ? '+r.status' : 'r.status';
+    return { from: jobsFrom.ended, id: 'r.job_id', status: [column, status], workerId: 'r.worker_id' };
+  }
+  const from = status === 'running' ? jobsFrom.running : jobsFrom.waiting;
+  return { from, id: 'l.job_id', status: ['l.status', status], workerId: 'l.worker_id' };
+}
+
+/**
+ * Jobs of a worker that are not running: each has an ended attempt by it. Attempts of other workers are passed without a look at
+ * their jobs.
+ */
+function searchAttempts(filter: Bounded): Search {
+  const found = search(filter, { ...ALL, from: jobsFrom.attempted, id: 'a.job_id' });
+  const isLast = `a.worker_id = ? and coalesce(l.status, '') <> 'running'
+    and not exists (select 1 from run b where b.job_id = a.job_id and b.attempt > a.attempt and b.worker_id = a.worker_id)`;
+  return { ...found, where: `${found.where} and ${isLast}`, params: [...found.params, filter.workerId as number] };
 }
 
 /** The jobs of a workflow, group, parent, name, unique key or tag are few: they are searched by that, whatever their status. */
 function searchPart(filter: Bounded): Search {
-  const found = search(filter, { from: jobsFrom.all, id: 'j.id', status: null });
+  const found = search(filter, ALL);
   if (filter.statuses === undefined) return found;
   return {
     ...found,
@@ -94,9 +119,11 @@ interface SearchStart {
   from: string;
   id: string;
   status: [column: string, value: Status] | null;
+  /** The column of the worker. */
+  workerId: string;
 }
 
-function search(filter: Bounded, { from, id, status }: SearchStart): Search {
+function search(filter: Bounded, { from, id, status, workerId }: SearchStart): Search {
   const conditions: string[] = ['true'];
   const params: Param[] = [];
   const must = (condition: string, ...values: Param[]) => {
@@ -130,7 +157,7 @@ function search(filter: Bounded, { from, id, status }: SearchStart): Search {
   if (filter.tags !== undefined && filter.tags.length > 0) must(`j.tags <> '[]'`);
   for (const tag of filter.tags ?? []) must('instr(j.tags, ?) > 0', JSON.stringify(tag));
   for (const tag of filter.tags ?? []) must('exists (select 1 from json_each(j.tags) t where t.value = ?)', tag);
-  if (filter.workerId !== undefined) must('iif(l.job_id is null, r.worker_id, l.worker_id) = ?', filter.workerId);
+  if (filter.workerId !== undefined) must(`${workerId} = ?`, filter.workerId);
   if (filter.reason !== undefined) must('r.reason = ?', filter.reason);
   if (filter.createdFrom !== undefined) must('j.created_at >= ?', filter.createdFrom);
   if (filter.createdTo !== undefined) must('j.created_at < ?', filter.createdTo);

@@ -86,6 +86,7 @@ export const jobsFrom = {
   running: `live l indexed by live_running cross join job j on j.id = l.job_id ${besides}`,
   ended: `run r cross join job j on j.id = r.job_id left join live l on l.job_id = j.id ${heard}
     left join result x on x.job_id = j.id`,
+  attempted: `run a cross join job j on j.id = a.job_id left join live l on l.job_id = j.id ${besides}`,
 };
 
 export const readSql = {

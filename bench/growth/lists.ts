@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { endOnExit } from '../../test/kit/end-on-exit.ts';
-import { p95Of, QUESTIONS } from '../ui/questions.ts';
+import { askOften, QUESTIONS } from '../ui/questions.ts';
 import type { Grounds } from './grounds.ts';
 import { ENDED, piled } from './piles.ts';
 import { printHead, printRow, type Section, verdict, whole } from './section.ts';
@@ -22,8 +22,8 @@ export const lists: Section = {
     await using drainer = await startDrainer(grounds, schema);
     printHead([`list, ${whole(jobs)} jobs kept`, 'p95', 'goal']);
     for (const [what, query] of QUESTIONS) {
-      const p95 = await p95Of(scheduler.url, query);
-      printRow([what, `${p95.toFixed(0)} ms`, verdict(p95, MAX_MS, ' ms')]);
+      const { p95Ms } = await askOften(scheduler.url, query);
+      printRow([what, `${p95Ms.toFixed(0)} ms`, verdict(p95Ms, MAX_MS, ' ms')]);
     }
     console.log(`\nMeanwhile ${whole(await drainer.stop())} jobs a second were submitted and drained.`);
   },

@@ -2,8 +2,10 @@
 
 import type { Retention } from '../../duty-store.ts';
 import { IDEMPOTENCY_MS } from '../../job-store.ts';
+import { CREATION_SLACK_MS } from '../../list-bounds.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
+import { lastJobBefore } from '../reads/list.ts';
 
 interface Old {
   jobs: number[];
@@ -12,8 +14,10 @@ interface Old {
 
 export function findOld({ database, now }: Context, retention: Retention, limit: number): Old {
   const [doneBefore, otherBefore] = [now - retention.doneMs, now - retention.otherMs];
-  const done = database.tuples<[number]>(sql.oldDone, doneBefore, limit);
-  const undone = database.tuples<[number]>(sql.oldUndone, otherBefore, limit - done.length);
+  // A job that ended before an instant was created before it: younger ones are not looked at.
+  const upTo = (instant: number) => lastJobBefore(database, instant + CREATION_SLACK_MS);
+  const done = database.tuples<[number]>(sql.oldDone, doneBefore, limit, upTo(doneBefore));
+  const undone = database.tuples<[number]>(sql.oldUndone, otherBefore, limit - done.length, upTo(otherBefore));
   const jobs = [...done, ...undone].map(([id]) => id);
   const workflows = database.tuples<[number]>(sql.oldWorkflows, doneBefore, otherBefore, limit - jobs.length);
   return { jobs, workflows: workflows.map(([id]) => id) };

@@ -173,7 +173,7 @@ function search(filter: Bounded, { from, id, status, workerId }: SearchStart): S
 }
 
 /** The id of the last job that was created before an instant, found by bisection; 0 if there is none. */
-function lastJobBefore(database: Database, instant: number): number {
+export function lastJobBefore(database: Database, instant: number): number {
   let low = 0;
   let high = (database.get<{ id: number }>(sql.newestJobId)?.id ?? 0) + 1;
   while (high - low > 1) {

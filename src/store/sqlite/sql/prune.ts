@@ -41,11 +41,11 @@ export const pruneSql = {
   pruneStats: 'delete from stat where minute < ?',
 
   // SQLite only: the reader finds old jobs, the writer checks them again and deletes them table by table.
-  /** The longest ended first. Reads the index only. */
-  oldDone: `select r.job_id from run r where r.status = 'done' and r.ended_at < ?1 and ${standsAlone}
+  /** The longest ended first, of the jobs up to ?3. Reads the index only. */
+  oldDone: `select r.job_id from run r where r.status = 'done' and r.job_id <= ?3 and r.ended_at < ?1 and ${standsAlone}
     order by r.ended_at, r.job_id limit ?2`,
-  oldUndone: `select r.job_id from run r where r.status in ('failed', 'cancelled', 'skipped') and r.ended_at < ?1
-      and ${standsAlone}
+  oldUndone: `select r.job_id from run r where r.status in ('failed', 'cancelled', 'skipped') and r.job_id <= ?3
+      and r.ended_at < ?1 and ${standsAlone}
     order by r.ended_at, r.job_id limit ?2`,
   /** The jobs among ?1 that are still ended and old: a job may have been retried meanwhile. */
   stillOld: `select i.value from json_each(?1) i join run r on r.job_id = i.value

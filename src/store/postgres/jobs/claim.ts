@@ -149,7 +149,7 @@ async function lookOnce(
   request: ClaimRequest,
   { depth, signal }: { depth: number; signal: AbortSignal },
 ): Promise<Taken> {
-  const { database, sql, lanes } = context;
+  const { database, lanes } = context;
   const served = lanes.servedBy(request.offer);
   const prefetch = request.prefetch ? askPrefetch(context, request, served) : undefined;
   const single: Session = { query: (statement, values = []) => database.query(statement, values, signal) };
@@ -160,17 +160,7 @@ async function lookOnce(
         : lanes.hasGangs ||
             served.some(({ lane }) => needsResources(lane) || lane.metered || lanes.isLimited(lane.queue))
           ? await database.transaction(signal, (session) => takeByPlan(context, session, request, { served, depth }))
-          : await take(
-              context,
-              single,
-              request,
-              served.length === 1
-                ? {
-                    statement: sql.claimPlanned,
-                    values: [numbers([served[0]?.id ?? 0]), numbers([request.limit]), true],
-                  }
-                : { statement: sql.claimMerged, values: [numbers(served.map(({ id }) => id)), request.limit] },
-            );
+          : await take(context, single, request, askMerged(context, request, served));
     if (taken.opensAt != null) context.hints.announce({ dueAt: taken.opensAt });
     if (taken.jobs.length > 0 || taken.wanted === 0 || taken.goesOn || tries === MAX_TRIES) return taken;
   }
@@ -183,16 +173,33 @@ interface Ask {
   only?: number;
 }
 
+function askMerged({ sql, lanes }: Context, { limit }: ClaimRequest, served: readonly KnownLane[]): Ask {
+  const [only] = served;
+  if (only !== undefined && served.length === 1) {
+    return { statement: sql.claimPlanned, values: [numbers([only.id]), numbers([limit]), true] };
+  }
+  const { single, crowd } = lanes.split(served);
+  const ids = numbers(single.map(({ id }) => id));
+  return crowd
+    ? { statement: sql.claimCrowd, values: [ids, limit, lanes.last] }
+    : { statement: sql.claimMerged, values: [ids, limit] };
+}
+
 /** Lanes that do not fit are left out: they do not stop the prefetch. */
 function askPrefetch({ sql, lanes }: Context, { limit, offer }: ClaimRequest, known: readonly KnownLane[]): Ask {
   const served = known.filter(({ lane }) => fits(lane, offer.free, 1) > 0);
-  const may = served.map(({ lane }) => laneMayPrefetch(lane) && !lanes.isLimited(lane.queue));
-  const ids = numbers(served.map(({ id }) => id));
+  const may = ({ lane }: KnownLane) => laneMayPrefetch(lane) && !lanes.isLimited(lane.queue);
   const [only] = served;
-  if (only !== undefined && served.length === 1 && may[0]) {
-    return { statement: sql.claimPrefetchOneLane, values: [ids, limit], only: only.id };
+  if (only !== undefined && served.length === 1 && may(only)) {
+    return { statement: sql.claimPrefetchOneLane, values: [numbers([only.id]), limit], only: only.id };
   }
-  return { statement: sql.claimPrefetch, values: [ids, limit, may] };
+  // All lanes of a crowd must be such whose jobs may be prefetched.
+  const { crowd } = lanes.split(served.filter(may));
+  const single = crowd ? lanes.split(served).single : served;
+  const values = [numbers(single.map(({ id }) => id)), limit, single.map(may)];
+  return crowd
+    ? { statement: sql.claimCrowdPrefetch, values: [...values, lanes.last] }
+    : { statement: sql.claimPrefetch, values };
 }
 
 async function take(

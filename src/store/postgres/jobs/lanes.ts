@@ -8,13 +8,20 @@ import type { FairQueues } from './turns.ts';
 /** Lanes that other processes have created are seen after this time at the latest. */
 const FRESH_MS = 250;
 
+/** The jobs of this lane and of later ones are in the index live_crowd. */
+const FIRST_LATE_LANE = 64;
+/** Fewer lanes are looked at one by one. */
+const MIN_CROWD = 16;
+
 export interface KnownLane {
   id: number;
   lane: Lane;
 }
 
 /** A lane's name is its key. */
-type LanesRow = { what: 'lane'; id: number; name: string } | { what: 'limited' | 'fair'; id: null; name: string };
+type LanesRow =
+  | { what: 'lane'; id: number; name: string }
+  | { what: 'limited' | 'paused' | 'fair'; id: null; name: string };
 
 export class Lanes {
   readonly #database: Database;
@@ -25,6 +32,7 @@ export class Lanes {
   #last = 0;
   #refreshedAt = Number.NEGATIVE_INFINITY;
   #limited = new Set<string>();
+  #paused = new Set<string>();
   readonly #fairQueues: FairQueues;
 
   constructor(database: Database, sql: Sql, fairQueues: FairQueues) {
@@ -69,6 +77,23 @@ export class Lanes {
     return this.#last;
   }
 
+  /**
+   * Splits lanes of which a claim takes the most urgent jobs: those that it looks at one by one, and a crowd, whose jobs it finds in
+   * one order. There is no crowd if others than these lanes are among its jobs, as a claim would have to read past theirs.
+   */
+  split(served: readonly KnownLane[]): { single: readonly KnownLane[]; crowd: boolean } {
+    const late = served.filter(({ id }) => this.#isLate(id));
+    const isMixed = [...this.#lanes].some(([id, lane]) => this.#isLate(id) && this.#paused.has(lane.queue));
+    const all = [...this.#lanes.keys()].filter((id) => this.#isLate(id)).length;
+    if (late.length < MIN_CROWD || late.length < all || isMixed) return { single: served, crowd: false };
+    return { single: served.filter(({ id }) => !this.#isLate(id)), crowd: true };
+  }
+
+  /** True if its jobs are in the index across lanes, and no lane up to it is unknown. */
+  #isLate(id: number): boolean {
+    return id >= FIRST_LATE_LANE && id <= this.#last;
+  }
+
   isLimited(queue: string): boolean {
     return this.#limited.has(queue);
   }
@@ -86,13 +111,15 @@ export class Lanes {
     const startedAt = performance.now();
     const rows = await this.#database.query<LanesRow>(this.#sql.lanesAfter, [this.#last], signal);
     const later = rows.filter((row) => row.what === 'lane');
-    const namesOf = (kind: 'limited' | 'fair') => rows.filter(({ what }) => what === kind).map(({ name }) => name);
+    const namesOf = (kind: 'limited' | 'paused' | 'fair') =>
+      rows.filter(({ what }) => what === kind).map(({ name }) => name);
     this.#fairQueues.learn(namesOf('fair'));
     const names = new Set(namesOf('limited'));
     const isNew = later.some(({ id }) => !this.#lanes.has(id)) || !sameNames(names, this.#limited);
     for (const { id, name } of later) this.#know(id, name);
     this.#last = Math.max(this.#last, later.at(-1)?.id ?? 0);
     this.#limited = names;
+    this.#paused = new Set(namesOf('paused'));
     this.#refreshedAt = startedAt;
     return isNew;
   }

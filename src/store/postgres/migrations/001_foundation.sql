@@ -589,6 +589,10 @@ create unique index job_item on workron.job (group_id, group_index) where group_
 -- The order in which a lane's jobs are claimed.
 create index live_pending on workron.live (lane, rank, turn, due, job_id)
   with (deduplicate_items = off) where listed_as = 'pending';
+-- The order across lanes, from the 64th lane on: where there are many, a claim need not look at each. Jobs of the first lanes, which
+-- are all lanes of most installations, need not be written here.
+create index live_crowd on workron.live (rank, turn, due, job_id)
+  with (deduplicate_items = off) where listed_as = 'pending' and (lane >> 6) > 0;
 create index live_fair on workron.live (lane, rank, fair_key, turn) where listed_as = 'pending' and fair_key is not null;
 create index slot_job on workron.slot (job_id);
 create index parking_opens on workron.parking (lane, opens_at);

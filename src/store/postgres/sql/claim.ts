@@ -35,6 +35,17 @@ export function newClaimIn(s: string) {
       select ${worker}, ${seq}::bigint, t.now, n.job_ids from t, (${jobs}) n where n.job_ids is not null returning id)`;
 }
 
+/** Lanes whose jobs are claimed in one order. */
+interface Merged {
+  lanes: string;
+  /** True for a queue `q` from which nothing may be claimed now. */
+  isClosed: string;
+  /** True for a job `l` of the crowd, if there is one. */
+  crowd?: string;
+  /** The columns of `lanes` for the crowd. */
+  asLane: string;
+}
+
 export function claimSql(s: string) {
   const now = nowIn(s);
   const isOpen = isOpenIn(s);
@@ -96,19 +107,85 @@ export function claimSql(s: string) {
    * have none of the $5 most urgent jobs. `bound`: the last of $5 heads; no job after it is one of the $5 most urgent. If
    * there are fewer heads, nothing is bounded. Example with $5 = 2: lane A has jobs 1, 2 and 9 in order of urgency, lane B
    * has job 5. The heads are 1 and 5, the bound is 5, so lane A is read up to job 2, and jobs 1 and 2 are claimed.
+   *
+   * All lanes of a `crowd` count as one lane, with the number 0, as the index live_crowd has their jobs in one order.
    */
-  const tops = (lanes: string, isClosed: string) => `${closed(isClosed)},
+  const tops = ({ lanes, isClosed, crowd, asLane }: Merged) => `${closed(isClosed)},
       tops as materialized (
         select u.*, c.rank, c.turn, c.due, c.job_id from ${lanes} cross join lateral (
           select l.rank, l.turn, l.due, l.job_id from ${s}.live l
           where ${isPending('l')} and l.lane = u.lane order by ${order} limit 1) c
         where u.lane not in (select id from closed) and ${mayClaim}
-        order by c.rank, c.turn, c.due, c.job_id limit $5),
+        ${orInCrowd(crowd, (isIn) => `(select ${asLane}, l.rank, l.turn, l.due, l.job_id from ${s}.live l where ${isIn} and ${mayClaim} order by ${order} limit 1)`)}
+        order by rank, turn, due, job_id limit $5),
       bound as materialized (
         select * from (select rank, turn, due, job_id from tops order by rank, turn, due, job_id offset $5 - 1) last
         union all select 2147483647, 9223372036854775807, 'infinity'::timestamptz, 9223372036854775807
         where (select count(*) from tops) < $5)`;
   const withinBound = '(l.rank, l.turn, l.due, l.job_id) <= (b.rank, b.turn, b.due, b.job_id)';
+  /** The part of a statement for the jobs of the crowd; nothing if there is none. */
+  const orInCrowd = (crowd: string | undefined, part: (isIn: string) => string) =>
+    crowd === undefined ? '' : `union all ${part(`${isPending('l')} and ${crowd}`)}`;
+  /** From the 64th lane up to `last`. `+ 0`: the index of single lanes must not be used. */
+  const crowdUpTo = (last: string) =>
+    `(l.lane >> 6) > 0 and l.lane + 0 <= ${last}::integer and l.lane not in (select id from closed)`;
+
+  const hasLimit = 'q.max_running is not null or q.rate is not null';
+  const mayLanes = 'unnest($4::integer[], $6::boolean[]) u(lane, may)';
+
+  const merged = (given: Merged) => `with ${now}, ${tops(given)},
+      heads as materialized (
+        select m.lane, count(*) as n from (
+          select c.* from bound b, tops cross join lateral (
+            select l.lane, l.rank, l.turn, l.due, l.job_id from ${s}.live l
+            where ${isPending('l')} and l.lane = tops.lane and ${withinBound} order by ${order} limit $5) c
+          ${orInCrowd(
+            given.crowd,
+            (isIn) => `select 0, c.* from bound b cross join lateral (
+            select l.rank, l.turn, l.due, l.job_id from ${s}.live l where ${isIn} and ${withinBound} order by ${order} limit $5) c
+            where ${mayClaim}`,
+          )}
+          order by rank, turn, due, job_id limit $5) m
+        group by m.lane),
+      picked as materialized (
+        select p.ctid from heads h cross join lateral (
+          select l.ctid from ${s}.live l where ${isPending('l')} and l.lane = h.lane
+          order by ${order} limit h.n for update skip locked) p
+        ${orInCrowd(
+          given.crowd,
+          (isIn) => `select p.ctid from heads h cross join lateral (
+          select l.ctid from ${s}.live l where ${isIn} order by ${order} limit h.n for update skip locked) p where h.lane = 0`,
+        )}),
+      ${takePicked('select coalesce(sum(n), 0)::integer from heads')}`;
+
+  const prefetched = (given: Merged) => `with ${now}, ${tops(given)},
+      best as materialized (
+        select f.*, row_number() over (order by f.rank, f.turn, f.due, f.job_id) as place from (
+          select c.*, tops.may from bound b, tops cross join lateral (
+            select l.lane, l.rank, l.turn, l.due, l.job_id, l.failures, l.flags from ${s}.live l
+            where ${isPending('l')} and l.lane = tops.lane and ${withinBound} order by ${order} limit $5) c
+          ${orInCrowd(
+            given.crowd,
+            (isIn) => `select 0, c.*, true from bound b cross join lateral (
+            select l.rank, l.turn, l.due, l.job_id, l.failures, l.flags from ${s}.live l
+            where ${isIn} and ${withinBound} order by ${order} limit $5) c where ${mayClaim}`,
+          )}) f
+        order by f.rank, f.turn, f.due, f.job_id limit $5),
+      heads as materialized (
+        select lane, count(*) as n from best
+        where place < coalesce((select min(place) from best where not (may and ${mayBePrefetched('best')})), $5 + 1)
+        group by lane),
+      picked as materialized (
+        select p.ctid from heads h cross join lateral (
+          select l.ctid from ${s}.live l where ${isPending('l')} and l.lane = h.lane and ${mayBePrefetched('l')}
+          order by ${order} limit h.n for update skip locked) p
+        ${orInCrowd(
+          given.crowd,
+          (isIn) => `select p.ctid from heads h cross join lateral (
+          select l.ctid from ${s}.live l where ${isIn} and ${mayBePrefetched('l')}
+          order by ${order} limit h.n for update skip locked) p where h.lane = 0`,
+        )}),
+      ${takePicked('select coalesce(sum(n), 0)::integer from heads', { startedAt: 'null' })}`;
 
   return {
     countRunning: `select n.queue, count(distinct l.job_id) as count from ${heldIn(s)} join ${s}.lane n on n.id = l.lane
@@ -128,19 +205,14 @@ export function claimSql(s: string) {
      * $4 lanes, $5 limit. Counts how many of the $5 most urgent jobs are in each lane, then takes that many from each lane,
      * skipping locked rows.
      */
-    claimMerged: `with ${now}, ${tops('unnest($4::integer[]) u(lane)', 'q.max_running is not null or q.rate is not null')},
-      heads as materialized (
-        select m.lane, count(*) as n from (
-          select c.* from bound b, tops cross join lateral (
-            select l.lane, l.rank, l.turn, l.due, l.job_id from ${s}.live l
-            where ${isPending('l')} and l.lane = tops.lane and ${withinBound} order by ${order} limit $5) c
-          order by c.rank, c.turn, c.due, c.job_id limit $5) m
-        group by m.lane),
-      picked as materialized (
-        select p.ctid from heads h cross join lateral (
-          select l.ctid from ${s}.live l where ${isPending('l')} and l.lane = h.lane
-          order by ${order} limit h.n for update skip locked) p),
-      ${takePicked('select coalesce(sum(n), 0)::integer from heads')}`,
+    claimMerged: merged({ lanes: 'unnest($4::integer[]) u(lane)', isClosed: hasLimit, asLane: '0' }),
+    /** As claimMerged, and in addition all lanes from the 64th up to $6. */
+    claimCrowd: merged({
+      lanes: 'unnest($4::integer[]) u(lane)',
+      isClosed: hasLimit,
+      asLane: '0',
+      crowd: crowdUpTo('$6'),
+    }),
     /** $4 lanes, $5 the number of jobs to take from each, $6 true to leave out queues that have a limit. */
     claimPlanned: `with ${now},
       picked as materialized (
@@ -166,22 +238,9 @@ export function claimSql(s: string) {
      * $4 lanes, $5 limit, $6 true for lanes whose jobs may be prefetched. As claimMerged, but stops at the first job that may
      * not be prefetched, so that no job is overtaken.
      */
-    claimPrefetch: `with ${now}, ${tops('unnest($4::integer[], $6::boolean[]) u(lane, may)', isFull)},
-      best as materialized (
-        select c.*, tops.may, row_number() over (order by c.rank, c.turn, c.due, c.job_id) as place
-        from bound b, tops cross join lateral (
-          select l.lane, l.rank, l.turn, l.due, l.job_id, l.failures, l.flags from ${s}.live l
-          where ${isPending('l')} and l.lane = tops.lane and ${withinBound} order by ${order} limit $5) c
-        order by c.rank, c.turn, c.due, c.job_id limit $5),
-      heads as materialized (
-        select lane, count(*) as n from best
-        where place < coalesce((select min(place) from best where not (may and ${mayBePrefetched('best')})), $5 + 1)
-        group by lane),
-      picked as materialized (
-        select p.ctid from heads h cross join lateral (
-          select l.ctid from ${s}.live l where ${isPending('l')} and l.lane = h.lane and ${mayBePrefetched('l')}
-          order by ${order} limit h.n for update skip locked) p),
-      ${takePicked('select coalesce(sum(n), 0)::integer from heads', { startedAt: 'null' })}`,
+    claimPrefetch: prefetched({ lanes: mayLanes, isClosed: isFull, asLane: '0, true' }),
+    /** As claimPrefetch, and in addition all lanes from the 64th up to $7, whose jobs may be prefetched. */
+    claimCrowdPrefetch: prefetched({ lanes: mayLanes, isClosed: isFull, asLane: '0, true', crowd: crowdUpTo('$7') }),
     /** claimPrefetch for one lane whose jobs may be prefetched. Answers with no lanes. */
     claimPrefetchOneLane: `with ${now},
       found as materialized (

@@ -48,8 +48,9 @@ for (const prefetch of [false, true]) {
       taken.push(...ids(await claim(store, id, { limit, offer: OFFER, prefetch })));
     }
     assert.deepEqual(taken, inOrder(jobs));
-    // By the index across lanes. A session reports its statistics a second later.
+    // By the index across lanes. A session reports its statistics with its next statement after a second.
     await eventually(async () => {
+      await claim(store, id, { offer: OFFER, prefetch });
       const scans = `select idx_scan::integer as scans from pg_stat_all_indexes where schemaname = $1 and indexrelname = 'live_crowd'`;
       const [row] = await query<{ scans: number }>(scans, [schema]);
       return (row?.scans ?? 0) >= 18;

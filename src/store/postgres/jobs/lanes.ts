@@ -82,11 +82,17 @@ export class Lanes {
    * one order. There is no crowd if others than these lanes are among its jobs, as a claim would have to read past theirs.
    */
   split(served: readonly KnownLane[]): { single: readonly KnownLane[]; crowd: boolean } {
-    const late = served.filter(({ id }) => this.#isLate(id));
-    const isMixed = [...this.#lanes].some(([id, lane]) => this.#isLate(id) && this.#paused.has(lane.queue));
-    const all = [...this.#lanes.keys()].filter((id) => this.#isLate(id)).length;
-    if (late.length < MIN_CROWD || late.length < all || isMixed) return { single: served, crowd: false };
+    const late = this.#last < FIRST_LATE_LANE ? 0 : served.filter(({ id }) => this.#isLate(id)).length;
+    if (late < MIN_CROWD || late < this.#countLate() || this.#isLatePaused()) return { single: served, crowd: false };
     return { single: served.filter(({ id }) => !this.#isLate(id)), crowd: true };
+  }
+
+  #countLate(): number {
+    return [...this.#lanes.keys()].filter((id) => this.#isLate(id)).length;
+  }
+
+  #isLatePaused(): boolean {
+    return this.#paused.size > 0 && this.all().some(({ id, lane }) => this.#isLate(id) && this.#paused.has(lane.queue));
   }
 
   /** True if its jobs are in the index across lanes, and no lane up to it is unknown. */

@@ -38,6 +38,8 @@ const GROUPS = [
     name: 'program',
     test: /\/src\/(?:cli\/(?:program|commands|output\/style|errors\/[\w-]+))\.ts/,
   },
+  // What `import 'workron'` loads: the rest is loaded by `open`.
+  { name: 'entry', test: /\/src\/(?:library\/(?:open|handle)|node\/runtime|core\/handler-errors)\.ts/ },
   { name: 'core', test: /\/src\/(?:core\/|store\/[^/]+\.ts)/ },
   { name: 'ops', test: /\/src\/(?:ops\/(?!log\.ts|metrics\.ts)|node\/open-store\.ts)/ },
   { name: 'commands', test: /\/src\/cli\/(?!(?:main|serve|banner|shutdown|output\/terminal-log)\.ts)/ },
@@ -47,6 +49,8 @@ const GROUPS = [
   { name: 'schemas', test: /\/src\/api\/(?!(?:describe-schedule|schedule-wire)\.ts)/ },
   { name: 'scheduler', test: /\/src\/scheduler\// },
   { name: 'worker', test: /\/src\/worker\// },
+  // What only commands and the page's checks need. It loads both databases.
+  { name: 'admin', test: /\/src\/node\/(?:doctor|export|promote)\// },
   {
     name: 'library',
     test: /\/src\/(?:node|library)\/(?!(?:test-kit|isolated-thread|(?:http|store)-backend|scheduler-\w+)\.ts)/,

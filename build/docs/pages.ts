@@ -13,12 +13,18 @@ export const FRONT = 'index';
 export const API = 'api';
 
 export const SECTIONS: readonly Section[] = [
-  { title: 'Start', pages: [FRONT, 'tutorial', 'recipes', 'coming-from', 'comparison'] },
+  { title: 'Start', pages: [FRONT, 'install', 'tutorial', 'recipes', 'coming-from', 'comparison'] },
   {
     title: 'Use',
-    pages: ['workflows', 'unique', 'checkpoints', 'schedules', 'notify', 'dashboard', 'python', 'library', 'testing'],
+    pages: [
+      ...['workflows', 'unique', 'checkpoints', 'capacity', 'schedules', 'secrets', 'notify', 'dashboard'],
+      ...['python', 'library', 'testing'],
+    ],
   },
-  { title: 'Run', pages: ['operations', 'scaling', 'reliability', 'performance', 'performance-notes'] },
+  {
+    title: 'Run',
+    pages: ['operations', 'security', 'reverse-proxy', 'scaling', 'reliability', 'performance', 'performance-notes'],
+  },
   {
     title: 'Reference',
     pages: ['cli', 'configuration', API, 'api-errors', 'library-reference', 'worker-protocol', 'glossary'],

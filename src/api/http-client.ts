@@ -79,9 +79,19 @@ const workronErrors: ErrorFactory = {
     // fetch hides the reason in the cause of its error.
     const reason = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
     const why = reason instanceof Error ? reason.message : String(reason);
-    return new WorkronError('unreachable', `No Workron answers at ${url}: ${why}`, { cause });
+    return new WorkronError('unreachable', `No Workron answers at ${url}: ${why}${schemeHint(url, reason)}`, { cause });
   },
 };
+
+/** A server with TLS closes a plain connection without an answer, and one without TLS answers a handshake with text. */
+function schemeHint(url: string, reason: unknown): string {
+  const { code, message = '' } = (reason ?? {}) as { code?: string; message?: string };
+  if (url.startsWith('http:') && (message === 'socket hang up' || code === 'UND_ERR_SOCKET')) {
+    return `; if it speaks https: ${url.replace('http:', 'https:')}`;
+  }
+  if (url.startsWith('https:') && code === 'EPROTO') return `; if it speaks http: ${url.replace('https:', 'http:')}`;
+  return '';
+}
 
 export class HttpClient {
   readonly url: string;

@@ -6,10 +6,17 @@ import { fileURLToPath } from 'node:url';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import type { Part } from '../core/part.ts';
 
-export async function startThread(part: Part, options: WorkerOptions): Promise<Worker> {
+/**
+ * Flags of the program reach the thread, such as those that load other modules first, and then `execArgv` does not apply. A program
+ * that is given as text (`node --input-type=module --eval …`) has a flag with which no thread starts from a file.
+ */
+export async function startThread(part: Part, { execArgv = [], ...options }: WorkerOptions): Promise<Worker> {
   const code = await embeddedCode(part);
-  if (code === undefined) return new Worker(part.file, options);
-  return new Worker(code, { ...options, eval: true, execArgv: ['--input-type=module'] });
+  if (code !== undefined) {
+    return new Worker(code, { ...options, eval: true, execArgv: ['--input-type=module', ...execArgv] });
+  }
+  const inherits = process.execArgv.length > 0 && !process.execArgv.some((flag) => flag.startsWith('--input-type'));
+  return new Worker(part.file, inherits ? options : { ...options, execArgv });
 }
 
 /** Returns what `import()` takes to load the part. */

@@ -147,6 +147,17 @@ test('chart: workers, whose jobs can read their token, have another one than the
   assert.notEqual(values.worker.tokenSecret.name, values.tokenSecret.name);
 });
 
+test('chart: with a certificate, server, probes, workers and metrics all speak https, and workers get no key', async () => {
+  const all = await templates();
+  const probes = [...(all.get('scheduler.yaml') ?? '').matchAll(/httpGet: \{(.*)\}/g)].map(([, probe]) => probe);
+  assert.equal(probes.length, 2);
+  for (const probe of probes) assert.match(probe ?? '', /scheme: \{\{ include "workron\.scheme" \. \| upper \}\}/);
+  assert.doesNotMatch([...all.values()].join('\n'), /\bhttp:\/\/\{\{/);
+  assert.match(all.get('scheduler.yaml') ?? '', /--tls-cert\n.*tls\.crt\n.*--tls-key\n.*tls\.key/);
+  assert.doesNotMatch(all.get('worker.yaml') ?? '', /tls\.key/);
+  assert.match(all.get('worker.yaml') ?? '', /items:\n +- \{ key: ca\.crt, path: ca\.crt \}/);
+});
+
 test('chart: no pod gets variables of Kubernetes, which Workron would take for settings, or a token of the cluster', async () => {
   for (const [name, content] of await templates()) {
     if (!/^ {6}containers:/m.test(content)) continue;
@@ -157,7 +168,12 @@ test('chart: no pod gets variables of Kubernetes, which Workron would take for s
 
 test('chart: helm accepts it', { skip: !onPath('helm') && 'helm is not installed' }, async () => {
   await run('helm', ['lint', '--strict', chart]);
-  for (const set of ['', 'keda.enabled=true,serviceMonitor.enabled=true', 'hpa.enabled=true']) {
+  for (const set of [
+    '',
+    'keda.enabled=true,serviceMonitor.enabled=true',
+    'hpa.enabled=true',
+    'tls.secret=cert,serviceMonitor.enabled=true',
+  ]) {
     const { stdout } = await run('helm', ['template', 'jobs', chart, '--set', set]);
     assert.match(stdout, /kind: Deployment/);
   }

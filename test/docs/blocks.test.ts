@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, symlinkSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
@@ -52,12 +52,19 @@ describe('docs', { concurrency: 2 }, () => {
       const env = { XDG_STATE_HOME: join(folder.path, 'state'), XDG_CONFIG_HOME: join(folder.path, 'config') };
       await using server = await startWorkron({ args, env, ownToken: true });
       for (const part of ['bin', 'examples']) symlinkSync(join(root, part), join(folder.path, part));
+      writeFileSync(join(folder.path, '.curlrc'), 'fail-with-body\n');
       const blocks = blocksOf(file);
       assert.ok(blocks.length > 0);
       const script = blocks.map(({ code }, index) => `echo '${MARK}${index}'\n${code}`).join('');
       const child = spawn('sh', ['-eu', '-c', script.replaceAll('http://127.0.0.1:8080', server.url)], {
         cwd: folder.path,
-        env: plainEnvironment({ ...env, WORKRON_URL: server.url, PATH: `${join(root, 'bin')}:${process.env['PATH']}` }),
+        // curl reads .curlrc there: an answer that is an error fails the block.
+        env: plainEnvironment({
+          ...env,
+          CURL_HOME: folder.path,
+          WORKRON_URL: server.url,
+          PATH: `${join(root, 'bin')}:${process.env['PATH']}`,
+        }),
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       const ended = once(child, 'exit');

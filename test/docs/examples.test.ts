@@ -1,13 +1,17 @@
 /** The workflows of examples/, run by a real Workron. */
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { lstat, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Job } from '../../src/api/job.ts';
 import type { WorkflowDetail } from '../../src/api/workflow/workflow.ts';
+import { first } from '../kit/certificates.ts';
 import { type Called, callWorkron } from '../kit/command-line.ts';
+import { startSmtp } from '../kit/smtp-server.ts';
 import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
 
 const examples = join(import.meta.dirname, '..', '..', 'examples');
@@ -20,7 +24,11 @@ before(async () => {
   scratch = stack.use(await temporaryFolder()).path;
   const folder = stack.use(await temporaryFolder()).path;
   const args = ['up', '--port', '0', '--workers', '4', '--db-url', join(folder, 'jobs.db'), '--log-level', 'warn'];
-  server = stack.use(await startWorkron({ args, env: { TMPDIR: scratch } }));
+  const home = stack.use(await temporaryFolder()).path;
+  await writeFile(join(home, 'ca.pem'), first.cert);
+  await writeFile(join(home, '.curlrc'), `cacert = ${join(home, 'ca.pem')}\n`);
+  await writeFile(join(home, '.netrc'), 'machine localhost login workron password secret\n', { mode: 0o600 });
+  server = stack.use(await startWorkron({ args, env: { TMPDIR: scratch, HOME: home } }));
 });
 after(() => stack.disposeAsync());
 
@@ -137,5 +145,71 @@ describe('examples', { concurrency: false }, () => {
     const built = await jobOf(rerun, 'build');
     assert.deepEqual([built.attempts, built.result], [0, (await jobOf(failed, 'build')).result]);
     assert.equal(await readFile(current, 'utf8'), 'release 1.1.0-rc\n');
+  });
+
+  const mailBy = (url: string) =>
+    callWorkron(
+      ['notify', 'test', `failed=${join(examples, 'notify-mail.sh')} ${url} workron@example.com ops@example.com`],
+      {
+        env: { WORKRON_URL: server.url },
+      },
+    );
+
+  test('notify-mail.sh: a mail server with STARTTLS and a password gets a complete mail', async () => {
+    await using smtp = await startSmtp({ tls: first });
+    const { code, stdout, stderr } = await mailBy(`smtp://localhost:${smtp.port}`);
+    assert.equal(code, 0, stdout + stderr);
+    const [mail, ...others] = smtp.mails;
+    assert.deepEqual(others, []);
+    const { from, to, login, encrypted } = mail ?? assert.fail();
+    assert.deepEqual(
+      { from, to, login, encrypted },
+      {
+        from: 'workron@example.com',
+        to: 'ops@example.com',
+        login: 'workron secret',
+        encrypted: true,
+      },
+    );
+    assert.match(mail?.headers['Subject'] ?? '', /^Test message of Workron: .*"failed"$/);
+    assert.match(mail?.headers['Message-ID'] ?? '', /^<test-[0-9a-f-]{36}\.failed\.workron@example\.com>$/);
+    assert.ok(Math.abs(Date.parse(mail?.headers['Date'] ?? '') - Date.now()) < 600_000);
+    assert.match(Buffer.from(mail?.body ?? '', 'base64').toString(), /^Test message of Workron: .*"failed"\n$/);
+  });
+
+  test('notify-mail.sh: nothing is sent in the clear unless the address says so, and a refusal fails the job', async () => {
+    await using plain = await startSmtp();
+    assert.equal((await mailBy(`smtp://localhost:${plain.port}`)).code, 1);
+    assert.equal(plain.mails.length, 0);
+    assert.equal((await mailBy(`smtp+plain://127.0.0.1:${plain.port}`)).code, 0);
+    assert.deepEqual([plain.mails.length, plain.mails[0]?.login], [1, null]);
+    await using busy = await startSmtp({ refusal: '451 try again later' });
+    assert.equal((await mailBy(`smtp+plain://127.0.0.1:${busy.port}`)).code, 1);
+  });
+
+  test('notify-mail.sh: what a job prints cannot add a header, and the body keeps every character', async () => {
+    await using smtp = await startSmtp();
+    const text = 'büro failed: x\r\nBcc: eve@example.com\r\n\r\nbody';
+    const script = join(examples, 'notify-mail.sh');
+    const child = spawn(script, [`smtp+plain://127.0.0.1:${smtp.port}`, 'a@example.com', 'b@example.com'], {
+      env: {
+        PATH: process.env['PATH'],
+        WORKRON_NOTIFY_EVENT: 'failed',
+        WORKRON_NOTIFY_TEXT: text,
+        WORKRON_NOTIFY_ERROR: '.\n..\ndots',
+        WORKRON_NOTIFY_LINK: 'https://workron.example.org/jobs/7',
+        WORKRON_NOTIFY_JSON: JSON.stringify({ id: '12', event: 'failed' }),
+      },
+      stdio: 'ignore',
+    });
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+    const [mail] = smtp.mails;
+    assert.equal(mail?.headers['Bcc'], undefined);
+    assert.equal(mail?.headers['Subject'], 'bro failed: xBcc: eve@example.combody');
+    assert.equal(mail?.headers['Message-ID'], '<12.failed.a@example.com>');
+    assert.equal(
+      Buffer.from(mail?.body ?? '', 'base64').toString(),
+      `${text}\n\nhttps://workron.example.org/jobs/7\n\n.\n..\ndots\n`,
+    );
   });
 });

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -14,6 +14,7 @@ import { effort } from '../effort.ts';
 import { openBrowser } from '../kit/browser.ts';
 import { openTestServer } from '../kit/http.ts';
 import { libraryReference } from '../kit/library-reference.ts';
+import { nodeOf, packInto } from '../kit/packed.ts';
 import { startWorkron, temporaryFolder } from '../kit/workron-process.ts';
 
 const run = promisify(execFile);
@@ -27,12 +28,7 @@ let tarball: string;
 before(async () => {
   folder = await temporaryFolder();
   source = join(folder.path, 'source');
-  for (const name of ['package.json', 'README.md', 'LICENSE', 'bin', 'dist-docs', 'dist-ui', 'examples', 'schema']) {
-    await cp(join(root, name), join(source, name), { recursive: true });
-  }
-  await run(process.execPath, [join(root, 'build', 'run.ts'), join(source, 'dist')]);
-  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder.path], { cwd: source });
-  tarball = join(folder.path, stdout.trim().split('\n').at(-1) as string);
+  tarball = await packInto(folder.path);
 });
 after(() => folder[Symbol.asyncDispose]());
 
@@ -100,22 +96,12 @@ async function install(): Promise<string> {
   return app;
 }
 
-/** A Node of the given version, from the registry. */
-async function nodeOf(version: string): Promise<string> {
-  const place = join(folder.path, `node-${version}`);
-  await mkdir(place, { recursive: true });
-  await writeFile(join(place, 'package.json'), '{ "private": true }');
-  const name = `node-${process.platform}-${process.arch}`;
-  await run('npm', ['install', '--ignore-scripts', '--no-save', `${name}@${version}`], { cwd: place });
-  return join(place, 'node_modules', name, 'bin', 'node');
-}
-
 /** The oldest Node of each line that `engines` allows. */
 async function oldestNodes(): Promise<string[]> {
   const { engines } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { engines: { node: string } };
   const versions = [...engines.node.matchAll(/\d+\.\d+/g)].map(([version]) => `${version}.0`);
   assert.deepEqual(versions, ['22.20.0', '24.7.0']);
-  return Promise.all(versions.map(nodeOf));
+  return Promise.all(versions.map((version) => nodeOf(folder.path, version)));
 }
 
 test('package: library and command work in an empty folder, on every available runtime', async () => {
@@ -150,7 +136,7 @@ test('package: the published code passes the contract on SQLite on the oldest ru
 test('package: an older runtime is refused with one sentence, before anything is opened', {
   skip: !effort.full,
 }, async () => {
-  const node = await nodeOf('22.19.0');
+  const node = await nodeOf(folder.path, '22.19.0');
   const app = join(folder.path, 'app');
   const env = { PATH: `${dirname(node)}:/usr/bin:/bin` };
   const command = join(app, 'node_modules', 'workron', 'bin', 'workron');
@@ -289,6 +275,21 @@ test('package: importing the library has no side effects', async () => {
     console.log(open.join(), process.listenerCount('SIGTERM'));`;
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { cwd: app });
   assert.equal(stdout, ' 0\n');
+});
+
+test('package: importing the library loads no dependency and neither of the databases; open does', async () => {
+  const app = join(folder.path, 'app');
+  const script = `
+    const { registerHooks } = await import('node:module');
+    const loaded = [];
+    registerHooks({ load: (url, context, next) => { loaded.push(url); return next(url, context); } });
+    const { open } = await import('workron');
+    const names = () => loaded.map((url) => url.replace(/.*node_modules.(?=[^/]+.)/, '').replace(/-[\\w-]{8}[.]js$/, '')).filter((url) => !url.startsWith('node:'));
+    console.log(names().filter((name) => !/^workron.dist.(index[.]js|chunk-(base|core|entry|job|ops))$/.test(name)).join());
+    await (await open('memory:', { log: 'silent' })).stop();
+    console.log(names().some((name) => name.startsWith('zod')), names().some((name) => /chunk-(postgres|sqlite)/.test(name)));`;
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { cwd: app });
+  assert.equal(stdout, '\ntrue false\n');
 });
 
 test('package: workron/client and workron/job are small and load no package', async () => {

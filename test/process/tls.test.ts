@@ -126,6 +126,11 @@ describe('tls: one server', () => {
       return isWorkronError(error, 'unreachable');
     });
     await assert.rejects(open(url, { ca: 'nonsense' }), /ca: expected certificates in PEM format/);
+
+    const plainUrl = url.replace('https', 'http');
+    await using plain = await open(plainUrl, { token: TOKEN, log: 'silent' });
+    await assert.rejects(plain.submit(double, 1), /socket hang up; if it speaks https: https:/);
+    await assert.rejects(new Client({ url: plainUrl }).health(), /if it speaks https: https:/);
   });
 
   test('tls: the cookie of a session is for https only, and the welcome names https', async () => {

@@ -7,6 +7,10 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
 
+{{- define "workron.scheme" -}}
+{{ if .Values.tls.secret }}https{{ else }}http{{ end }}
+{{- end }}
+
 {{- define "workron.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: 10001

@@ -70,7 +70,12 @@ export class Thread<M extends Methods> {
   /** Resolves once the thread is ready to serve; rejects with the reason why it is not. */
   static async start<M extends Methods>(options: ThreadOptions): Promise<Thread<M>> {
     const { entry, data } = options;
-    const worker = await startThread(ENTRIES[entry], { workerData: data, name: `workron-sqlite-${entry}` });
+    const worker = await startThread(ENTRIES[entry], {
+      workerData: data,
+      name: `workron-sqlite-${entry}`,
+      // Node 22 and 24 warn about node:sqlite, once per thread.
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+    });
     const thread = new Thread<M>(options, worker);
     try {
       await thread.#ready.promise;

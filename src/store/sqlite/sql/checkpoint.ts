@@ -5,7 +5,9 @@ import type { Twins } from '../../statements.ts';
 const isComplete = 'upload = (select checkpoint_upload from progress where job_id = ?1)';
 
 export const checkpointSql = {
-  insertPiece: 'insert into checkpoint (job_id, upload, start, data) values (?, ?, ?, ?) on conflict do nothing',
+  // Node 22 and 24 bind an array without bytes that comes from another thread as null.
+  insertPiece: `insert into checkpoint (job_id, upload, start, data) values (?, ?, ?, coalesce(?, x''))
+    on conflict do nothing`,
   dropPieces: `delete from checkpoint where job_id = ?1 and upload <> ?2 and (${isComplete}) is not true`,
   uploadBytes: 'select coalesce(sum(length(data)), 0) as bytes from checkpoint where job_id = ?1 and upload = ?2',
   setCheckpoint: `insert into progress

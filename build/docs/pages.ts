@@ -17,8 +17,17 @@ export const SECTIONS: readonly Section[] = [
   {
     title: 'Use',
     pages: [
-      ...['workflows', 'unique', 'checkpoints', 'capacity', 'schedules', 'secrets', 'notify', 'dashboard'],
-      ...['python', 'library', 'testing'],
+      'workflows',
+      'unique',
+      'checkpoints',
+      'capacity',
+      'schedules',
+      'secrets',
+      'notify',
+      'dashboard',
+      'python',
+      'library',
+      'testing',
     ],
   },
   {

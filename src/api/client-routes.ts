@@ -17,7 +17,7 @@ import type { AttemptList, Job, JobDetail, JobPage, Submitted, SubmittedJob, Wai
 import type { JobCancel, JobEditInput } from './job-edit.ts';
 import type { JobListQuery } from './job-filter.ts';
 import type { JobSubmissionInput } from './job-submission.ts';
-import type { NotifyTested, NotifyTestInput } from './notify.ts';
+import type { NotifyTargets, NotifyTested, NotifyTestInput } from './notify.ts';
 import type { BulkAnswer, BulkRequestInput, Operation } from './operation.ts';
 import type { LogQuery } from './output.ts';
 import type { Queue, QueueEditInput, QueueList } from './queue.ts';
@@ -193,6 +193,7 @@ export const clientRoutes = {
   deleteSecret: route('DELETE', '/secrets/:name', 'admin').of<{ reply: Empty }>(),
   rotateSecrets: route('POST', '/secrets/rotate', 'admin').of<{ body?: Empty; reply: Out<typeof RotatedSecrets> }>(),
 
+  listNotifyTargets: route('GET', '/notify', 'read').of<{ reply: Out<typeof NotifyTargets> }>(),
   testNotify: route('POST', '/notify/test', 'operate').of<{ body: NotifyTestInput; reply: Out<typeof NotifyTested> }>(),
 
   listAudit: route('GET', '/audit', 'admin').of<{ query: In<typeof AuditQuery>; reply: AuditPage }>(),

@@ -242,12 +242,12 @@ export class Client {
     return this.#http.json(routes.previewSchedule, { body: request, ...options });
   }
 
-  /** Returns the instances on the server's store, and which of them performs which duty. */
   /** Examines the machine of the server that answers, and the store. */
   async doctor(options: CallOptions = {}): Promise<Finding[]> {
     return (await this.#http.json(routes.readDoctor, options)).items;
   }
 
+  /** Returns the instances on the server's store, and which of them performs which duty. */
   cluster(options: CallOptions = {}): Promise<Cluster> {
     return this.#http.json(routes.readCluster, options);
   }

@@ -79,18 +79,14 @@ const workronErrors: ErrorFactory = {
     // fetch hides the reason in the cause of its error.
     const reason = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
     const why = reason instanceof Error ? reason.message : String(reason);
-    return new WorkronError('unreachable', `No Workron answers at ${url}: ${why}${schemeHint(url, reason)}`, { cause });
+    return new WorkronError('unreachable', `No Workron answers at ${url}: ${why}${schemeHint(url, why)}`, { cause });
   },
 };
 
-/** A server with TLS closes a plain connection without an answer, and one without TLS answers a handshake with text. */
-function schemeHint(url: string, reason: unknown): string {
-  const { code, message = '' } = (reason ?? {}) as { code?: string; message?: string };
-  if (url.startsWith('http:') && (message === 'socket hang up' || code === 'UND_ERR_SOCKET')) {
-    return `; if it speaks https: ${url.replace('http:', 'https:')}`;
-  }
-  if (url.startsWith('https:') && code === 'EPROTO') return `; if it speaks http: ${url.replace('https:', 'http:')}`;
-  return '';
+/** A server with TLS closes a plain connection without an answer: `fetch` and node:http say so in other words. */
+function schemeHint(url: string, why: string): string {
+  const isPlain = url.startsWith('http:') && /^(socket hang up|other side closed)$/.test(why);
+  return isPlain ? `; if it speaks https: ${url.replace('http', 'https')}` : '';
 }
 
 export class HttpClient {

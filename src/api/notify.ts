@@ -1,7 +1,7 @@
 /** `notify` lists of jobs, workflows and schedules. */
 
 import { z } from 'zod';
-import { DEFAULT_LATE_AFTER_MS, NOTIFY_EVENTS, type Notify } from '../core/notify.ts';
+import { DEFAULT_LATE_AFTER_MS, NOTIFY_EVENTS, NOTIFY_SERVICES, type Notify } from '../core/notify.ts';
 import { duration, text, wholeNumber, wireId } from './fields.ts';
 import { itemsOf, named, strict } from './schemas.ts';
 
@@ -68,6 +68,18 @@ export const NotifyTested = named(
   'NotifyTested',
   itemsOf(z.object({ type: z.enum(['webhook', 'command']), job_id: wireId })),
 );
+
+export const NotifyTargets = named(
+  'NotifyTargets',
+  itemsOf(
+    z.object({
+      place: z.number().meta({ description: 'Its place in the list, from 1, as `POST /notify/test` takes it.' }),
+      service: z.enum(NOTIFY_SERVICES),
+      on: z.array(z.enum(NOTIFY_EVENTS)),
+    }),
+  ),
+);
+export type NotifyTargetView = z.output<typeof NotifyTargets>['items'][number];
 
 export function notifyFrom(wire: NotifyList | undefined): Notify[] {
   return (wire ?? []).map(({ on, webhook: url, command, late_after, slow_after }) => ({

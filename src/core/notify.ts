@@ -3,6 +3,10 @@
 export const NOTIFY_EVENTS = ['failed', 'recovered', 'done', 'cancelled', 'slow', 'missed', 'late'] as const;
 export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
 
+/** What a target is, without its address. */
+export const NOTIFY_SERVICES = ['webhook', 'slack', 'discord', 'google-chat', 'teams', 'pagerduty', 'command'] as const;
+export type NotifyService = (typeof NOTIFY_SERVICES)[number];
+
 /** The queue of the jobs that deliver notifications. */
 export const NOTIFY_QUEUE = 'workron.notify';
 

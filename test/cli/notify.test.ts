@@ -37,6 +37,13 @@ test('notify test: tells of each target whether the message was delivered, and f
   assert.doesNotMatch(bad.stdout, /\/own/);
 });
 
+test("notify: lists the server's own targets, without addresses", async () => {
+  const listed = await callWorkron(['notify'], { env: { WORKRON_URL: server.url } });
+  assert.equal(listed.code, 0, listed.stderr);
+  assert.match(listed.stdout, /NUMBER +TARGET +EVENTS\n +1 +webhook +failed\n/);
+  assert.doesNotMatch(listed.stdout, /own/);
+});
+
 test('notify test: what cannot be meant is refused, and nothing is sent', async () => {
   const before = receiver.received.length;
   for (const [words, says, code] of [

@@ -56,6 +56,24 @@ test('notify test: a target gets one message that says that it is a test, signed
   assert.deepEqual([audit.body.items[0].action, audit.body.items[0].status], ['POST /notify/test', 202]);
 });
 
+test("notify: the installation's targets are listed by service and events, without their addresses", async () => {
+  const list = notifyFrom([
+    { on: ['failed', 'recovered'], webhook: 'https://hooks.slack.com/services/secret' },
+    { on: ['failed'], webhook: 'https://events.pagerduty.com/v2/enqueue?routing_key=secret' },
+    { on: ['done'], webhook: 'https://slack.example.com/secret' },
+    { on: ['late'], command: 'echo secret' },
+  ]);
+  await using server = await openTestServer({ notify: { list, secret: null, publicUrl: null } });
+  const { status, body } = await server.call('GET', '/notify');
+  assert.equal(status, 200);
+  assert.deepEqual(body.items, [
+    { place: 1, service: 'slack', on: ['failed', 'recovered'] },
+    { place: 2, service: 'pagerduty', on: ['failed'] },
+    { place: 3, service: 'webhook', on: ['done'] },
+    { place: 4, service: 'command', on: ['late'] },
+  ]);
+});
+
 test("notify test: the installation's targets by place or all, without their addresses", async () => {
   await using scene = await setUp();
   const { receiver, call, ended } = scene;

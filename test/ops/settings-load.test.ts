@@ -295,3 +295,18 @@ test('settings: the names of a proxy need its address and roles, and are parsed 
     );
   }
 });
+
+test('settings: notify is one target as commands take it, or a list as JSON', () => {
+  const notifyOf = (notify: string) => loadSettings({ command: 'up', flags: { notify }, env: {} }).notify;
+  assert.deepEqual(notifyOf('failed,recovered=https://example.com/hook?a=b'), [
+    { on: ['failed', 'recovered'], webhook: 'https://example.com/hook?a=b' },
+  ]);
+  assert.deepEqual(notifyOf('slow:10m,failed=mail -s "a=b" ops'), [
+    { on: ['slow', 'failed'], command: 'mail -s "a=b" ops', slow_after: '10m' },
+  ]);
+  assert.deepEqual(notifyOf('[{"on":["done"],"command":"true"}]'), [{ on: ['done'], command: 'true' }]);
+  for (const wrong of ['https://example.com/hook', 'failed=', '=x', '{"on":["done"]}', '[1']) {
+    assert.throws(() => notifyOf(wrong), /notify: expected/, wrong);
+  }
+  assert.throws(() => notifyOf('failed=https://a.example,late=https://b.example'), /one target, or several/);
+});

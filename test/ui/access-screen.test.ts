@@ -13,7 +13,12 @@ let dashboard: Dashboard;
 let seeded: Seeded;
 
 before(async () => {
-  dashboard = await openDashboard({ token: TOKEN });
+  // The second target cannot be reached: private addresses are refused.
+  const notify = JSON.stringify([
+    { on: ['failed'], command: 'test "$WORKRON_NOTIFY_TEST" = true' },
+    { on: ['late', 'missed'], webhook: 'http://127.0.0.1:9/secret' },
+  ]);
+  dashboard = await openDashboard({ token: TOKEN, args: ['--notify', notify] });
   seeded = await seedPage(dashboard.url, TOKEN);
 });
 after(() => dashboard[Symbol.asyncDispose]());
@@ -237,4 +242,24 @@ test('cluster: an admin sees the findings of the doctor in the words of the comm
   await using screen = await openAs(submitter, '/ui/cluster');
   await screen.page.getByText(/performs all/).waitFor();
   assert.equal(await screen.page.getByRole('region', { name: 'Findings of the doctor' }).count(), 0);
+});
+
+test('cluster: targets of notifications are shown without addresses; an operator sends tests, a viewer cannot', async () => {
+  await using screen = await openAs(await tokenOf('operator'), '/ui/cluster');
+  const { page } = screen;
+  const region = page.getByRole('region', { name: 'Targets of notifications' });
+  const [command, webhook] = [
+    region.getByRole('row', { name: /1\. Command failed/ }),
+    region.getByRole('row', { name: /2\. Webhook/ }),
+  ];
+  await command.getByRole('button', { name: 'Send a test' }).click();
+  await page.getByText('Command got the test message').waitFor();
+  await webhook.getByRole('button', { name: 'Send a test' }).click();
+  await page.getByText(/The test message was not delivered: .*private address/).waitFor();
+  assert.doesNotMatch(await page.content(), /127\.0\.0\.1:9|WORKRON_NOTIFY_TEST/);
+  await assertAccessible(page, 'targets of notifications');
+
+  await using other = await openAs(await tokenOf('viewer'), '/ui/cluster');
+  await other.page.getByRole('row', { name: /2\. Webhook late, missed/ }).waitFor();
+  assert.equal(await other.page.getByRole('button', { name: 'Send a test' }).count(), 0);
 });

@@ -1,14 +1,16 @@
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Job } from '../../api/job.ts';
-import type { NotifyTestInput } from '../../api/notify.ts';
+import type { NotifyTargetView, NotifyTestInput } from '../../api/notify.ts';
 import { routes } from '../../api/routes.ts';
 import { isTerminal } from '../../core/job.ts';
-import { clientCommand, connect, outputOf, print, printData } from '../client-command.ts';
+import { addListing, clientCommand, connect, listCommand, outputOf, print, printData } from '../client-command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { collectNotify, countFlag, durationFlag, type NotifyFlag } from '../flags/values.ts';
 import { waitForEnd } from '../follow/wait-for-end.ts';
 import { gist } from '../output/gist.ts';
+import { listText } from '../output/list.ts';
+import type { Column } from '../output/table.ts';
 
 const TIMEOUT_MS = 60_000;
 const MAX_TARGETS = 16;
@@ -18,9 +20,20 @@ interface TestFlags {
   timeout: number;
 }
 
-/** `workron notify`: targets of notifications. */
+const COLUMNS: readonly Column<NotifyTargetView>[] = [
+  { title: 'NUMBER', text: ({ place }) => String(place), align: 'right', identifies: true },
+  { title: 'TARGET', text: ({ service }) => service },
+  { title: 'EVENTS', text: ({ on }) => on.join(','), flexible: true },
+];
+const LISTING = { columns: COLUMNS, id: ({ place }: NotifyTargetView) => String(place), none: 'no targets' };
+
+/** `workron notify`: the installation's targets of notifications; `test` tries them or others. */
 export function notifyCommand(): Command {
-  const command = new Command('notify').description('Test the targets of notifications');
+  const command = listCommand('notify', 'List the targets of notifications of the installation; try targets');
+  addListing(command, 'List the targets of the installation', async (called) => {
+    const { items } = await connect(called).json(routes.listNotifyTargets);
+    print(listText(items, LISTING, outputOf(called)));
+  });
   return command.addCommand(testCommand());
 }
 

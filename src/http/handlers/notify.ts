@@ -1,9 +1,18 @@
-import { NotifyTest, NotifyTested, notifyFrom } from '../../api/notify.ts';
+import { NotifyTargets, NotifyTest, NotifyTested, notifyFrom } from '../../api/notify.ts';
 import { routes } from '../../api/routes.ts';
 import { submitterOf } from '../authenticate.ts';
 import { handler } from '../handler.ts';
 
 export const notifyHandlers = {
+  listNotifyTargets: handler(routes.listNotifyTargets, {
+    summary: 'List the targets of the installation, without their addresses and commands',
+    replies: { 200: NotifyTargets },
+    async handle({ scheduler }) {
+      const items = scheduler.notifyTargets().map(({ on, ...target }) => ({ ...target, on: [...on] }));
+      return { status: 200, json: { items } };
+    },
+  }),
+
   testNotify: handler(routes.testNotify, {
     summary: 'Send a test message to targets that are given, or to those of the installation',
     body: NotifyTest,

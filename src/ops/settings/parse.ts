@@ -2,6 +2,7 @@
 
 import { isIP } from 'node:net';
 import { formatDuration, parseDuration } from '../../core/duration.ts';
+import { NOTIFY_EVENTS } from '../../core/notify.ts';
 import { didYouMean } from '../../core/suggest.ts';
 import { TOKEN_ROLES, type TokenRole } from '../../core/token.ts';
 
@@ -85,7 +86,7 @@ export function httpUrl(text: string): string {
 export const httpUrls = listOf(httpUrl);
 
 /** Parses a JSON array; its items are checked by the caller. */
-export function jsonList(text: string): readonly unknown[] {
+function jsonList(text: string): readonly unknown[] {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -94,6 +95,21 @@ export function jsonList(text: string): readonly unknown[] {
   }
   if (!Array.isArray(value)) throw new Error('a JSON array');
   return value as unknown[];
+}
+
+const FURTHER_TARGET = new RegExp(`,(?:${NOTIFY_EVENTS.join('|')})\\b[^=\\s]*=`);
+
+/** A JSON list, or one target as commands take it: `failed,recovered=https://…`, `slow:10m=https://…` or `failed=SHELL LINE`. */
+export function notifyTargets(text: string): readonly unknown[] {
+  if (/^\s*\[/.test(text)) return jsonList(text);
+  const [, events = '', target = ''] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
+  if (target === '') throw new Error('EVENT,…=URL, EVENT,…=COMMAND or a JSON array');
+  // The values of a repeated flag arrive joined by commas.
+  if (FURTHER_TARGET.test(target)) throw new Error('one target, or several as a JSON array');
+  const [, slow] = /(?:^|,)slow:([^,]+)/.exec(events) ?? [];
+  const on = events.replace(/(?<=^|,)slow:[^,]+/, 'slow').split(',');
+  const to = /^https?:\/\//.test(target) ? { webhook: target } : { command: target };
+  return [{ on, ...to, ...(slow !== undefined && { slow_after: slow }) }];
 }
 
 /** Accepts `10.0.0.0/8`, `::1` or `all`. */

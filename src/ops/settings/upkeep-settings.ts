@@ -1,7 +1,7 @@
 /** Settings about upkeep: retention, notifications, secrets and the log. */
 
 import { LOG_LEVELS, type LogLevel } from '../log-level.ts';
-import { anyText, durationFrom, httpUrl, jsonList, listOf, network, oneOf, secret } from './parse.ts';
+import { anyText, durationFrom, httpUrl, listOf, network, notifyTargets, oneOf, secret } from './parse.ts';
 import { DATABASE, inGroup, PROCESSES, SERVERS, setting, WORKERS } from './setting.ts';
 
 export const retentionSettings = inGroup('Retention', {
@@ -55,12 +55,12 @@ export const retentionSettings = inGroup('Retention', {
 export const notifySettings = inGroup('Notifications', {
   notify: setting<readonly unknown[]>({
     name: 'notify',
-    value: 'JSON',
+    value: 'EVENT,…=TARGET|JSON',
     default: [],
     defaultText: 'none',
-    parse: jsonList,
+    parse: notifyTargets,
     sentence:
-      'Who is notified about every job, workflow and schedule, in addition to their own targets: a list as in docs/notify.md, such as [{"on": ["failed"], "webhook": "https://example.com/hook"}]. Must be the same on all processes.',
+      'Who is notified about every job, workflow and schedule, in addition to their own targets: one target such as failed,recovered=https://example.com/hook, or a list as in docs/notify.md, such as [{"on": ["failed"], "webhook": "https://example.com/hook"}]. Must be the same on all processes.',
     commands: SERVERS,
   }),
   notifySecret: setting<string | null>({

@@ -1,5 +1,6 @@
 /** What well-known services expect as the body of a webhook. The host of the address decides; all others get the whole payload. */
 
+import type { NotifyService } from '../../core/notify.ts';
 import type { NotifyPayload } from './message.ts';
 
 interface Request {
@@ -10,20 +11,37 @@ interface Request {
 /** Such as `mail: exit 3 (job 12)`, with a link if there is a public address. */
 type Format = (payload: NotifyPayload, url: URL) => unknown;
 
-const FORMATS: readonly [host: RegExp, format: Format][] = [
-  [/^hooks\.slack\.com$/, ({ text, links }) => ({ text: linked(text, links, (link) => `<${link}|open>`) })],
-  [/^(?:[\w-]+\.)?discord(?:app)?\.com$/, ({ text, links }) => ({ content: linked(text, links, (link) => link) })],
-  [/^chat\.googleapis\.com$/, ({ text, links }) => ({ text: linked(text, links, (link) => `<${link}|open>`) })],
-  [/(?:^|\.)(?:webhook\.office\.com|logic\.azure\.com|api\.powerplatform\.com)$/, teams],
-  [/^events(?:\.eu)?\.pagerduty\.com$/, pagerDuty],
+const FORMATS: readonly [service: NotifyService, host: RegExp, format: Format][] = [
+  ['slack', /^hooks\.slack\.com$/, ({ text, links }) => ({ text: linked(text, links, (link) => `<${link}|open>`) })],
+  [
+    'discord',
+    /^(?:[\w-]+\.)?discord(?:app)?\.com$/,
+    ({ text, links }) => ({ content: linked(text, links, (link) => link) }),
+  ],
+  [
+    'google-chat',
+    /^chat\.googleapis\.com$/,
+    ({ text, links }) => ({ text: linked(text, links, (link) => `<${link}|open>`) }),
+  ],
+  ['teams', /(?:^|\.)(?:webhook\.office\.com|logic\.azure\.com|api\.powerplatform\.com)$/, teams],
+  ['pagerduty', /^events(?:\.eu)?\.pagerduty\.com$/, pagerDuty],
 ];
 
 export function requestFor(address: string, payload: NotifyPayload): Request {
   const url = new URL(address);
-  const [, format] = FORMATS.find(([host]) => host.test(url.hostname)) ?? [];
+  const [, , format] = formatOf(url) ?? [];
   if (format === undefined) return { url: address, body: JSON.stringify(payload) };
   const body = JSON.stringify(format(payload, url));
   return { url: url.href, body };
+}
+
+function formatOf(url: URL) {
+  return FORMATS.find(([, host]) => host.test(url.hostname));
+}
+
+/** The service that an address belongs to; `webhook` for all others. */
+export function serviceOf(address: string): NotifyService {
+  return formatOf(new URL(address))?.[0] ?? 'webhook';
 }
 
 function linkOf(links: NotifyPayload['links']): string | undefined {

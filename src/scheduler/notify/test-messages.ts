@@ -2,9 +2,10 @@
 
 import { randomUUID } from 'node:crypto';
 import { WorkronError } from '../../core/error.ts';
-import type { Notify } from '../../core/notify.ts';
+import type { Notify, NotifyEvent, NotifyService, NotifyTarget } from '../../core/notify.ts';
 import type { SchedulerContext } from '../context.ts';
 import { Submitter } from '../jobs/submit.ts';
+import { serviceOf } from './format.ts';
 import { messageJob, testPayload } from './message.ts';
 
 /** Messages that may be sent at once; each is forgotten after a while. */
@@ -23,7 +24,18 @@ export interface TestMessage {
   jobId: number;
 }
 
+/** A target of the installation, without address and command. */
+export interface TargetSummary {
+  /** Its place in the list, from 1. */
+  place: number;
+  service: NotifyService;
+  on: readonly NotifyEvent[];
+}
+
 export interface NotifyTests {
+  /** The targets of the installation, as this process has them in its settings. */
+  notifyTargets(): TargetSummary[];
+
   /** Submits a job per target. Throws `too_many_requests` if this process has sent many just now. */
   testNotify(request: TestRequest, signal: AbortSignal): Promise<TestMessage[]>;
 }
@@ -42,6 +54,8 @@ export function notifyTestsOf(context: SchedulerContext): NotifyTests {
     forgottenAt = then;
   };
   return {
+    notifyTargets: () =>
+      notify.list.map(({ on, target }, index) => ({ place: index + 1, service: kindOf(target), on })),
     async testNotify({ targets, submittedBy }, signal) {
       const list = typeof targets === 'object' ? targets : installationTargets(notify.list, targets);
       count(list.length);
@@ -55,6 +69,10 @@ export function notifyTestsOf(context: SchedulerContext): NotifyTests {
       return items.map(({ job }) => ({ type: job.handler === null ? 'command' : 'webhook', jobId: job.id }));
     },
   };
+}
+
+function kindOf(target: NotifyTarget): NotifyService {
+  return target.type === 'webhook' ? serviceOf(target.url) : 'command';
 }
 
 function installationTargets(own: readonly Notify[], wanted: number | 'installation'): readonly Notify[] {

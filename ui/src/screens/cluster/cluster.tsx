@@ -9,6 +9,7 @@ import { State } from '../../parts/state.tsx';
 import { When } from '../../parts/when.tsx';
 import { visibleLine } from '../../words/visible-text.ts';
 import { Doctor } from './doctor.tsx';
+import { NotifyTargets } from './notify-targets.tsx';
 
 const EVERY_MS = 2_000;
 
@@ -46,6 +47,7 @@ export function Cluster() {
           ) : (
             <p className="muted">This instance performs all {cluster.data.duties.length} duties.</p>
           )}
+          <NotifyTargets />
           <May scope="admin">
             <Doctor />
           </May>

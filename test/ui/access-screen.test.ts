@@ -245,7 +245,9 @@ test('cluster: an admin sees the findings of the doctor in the words of the comm
 });
 
 test('cluster: targets of notifications are shown without addresses; an operator sends tests, a viewer cannot', async () => {
-  await using screen = await openAs(await tokenOf('operator'), '/ui/cluster');
+  const tokenFor = async (role: 'operator' | 'viewer') =>
+    (await dashboard.client.access.createToken({ name: `notify-${role}`, role })).token;
+  await using screen = await openAs(await tokenFor('operator'), '/ui/cluster');
   const { page } = screen;
   const region = page.getByRole('region', { name: 'Targets of notifications' });
   const [command, webhook] = [
@@ -259,7 +261,7 @@ test('cluster: targets of notifications are shown without addresses; an operator
   assert.doesNotMatch(await page.content(), /127\.0\.0\.1:9|WORKRON_NOTIFY_TEST/);
   await assertAccessible(page, 'targets of notifications');
 
-  await using other = await openAs(await tokenOf('viewer'), '/ui/cluster');
+  await using other = await openAs(await tokenFor('viewer'), '/ui/cluster');
   await other.page.getByRole('row', { name: /2\. Webhook late, missed/ }).waitFor();
   assert.equal(await other.page.getByRole('button', { name: 'Send a test' }).count(), 0);
 });

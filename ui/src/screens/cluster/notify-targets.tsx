@@ -39,7 +39,7 @@ export function NotifyTargets() {
           Nobody is notified about all jobs and schedules. The setting <code>notify</code> adds targets.
         </p>
       ) : (
-        <Listing title="Targets of notifications" columns={['Target', 'Events', '']}>
+        <Listing title="Targets of notifications" columns={['Target', 'Events', 'Test']}>
           {targets.data.map((target) => (
             <tr key={target.place}>
               <th scope="row">

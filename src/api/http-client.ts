@@ -79,15 +79,9 @@ const workronErrors: ErrorFactory = {
     // fetch hides the reason in the cause of its error.
     const reason = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
     const why = reason instanceof Error ? reason.message : String(reason);
-    return new WorkronError('unreachable', `No Workron answers at ${url}: ${why}${schemeHint(url, why)}`, { cause });
+    return new WorkronError('unreachable', `No Workron answers at ${url}: ${why}`, { cause });
   },
 };
-
-/** A server with TLS closes a plain connection without an answer: `fetch` and node:http say so in other words. */
-function schemeHint(url: string, why: string): string {
-  const isPlain = url.startsWith('http:') && /^(socket hang up|other side closed)$/.test(why);
-  return isPlain ? `; if it speaks https: ${url.replace('http', 'https')}` : '';
-}
 
 export class HttpClient {
   readonly url: string;

@@ -83,7 +83,7 @@ function cliErrors(nameOf: (pointer: string) => string): ErrorFactory {
         });
       }
       const why = typeof code === 'string' ? code : message;
-      const closed = message === 'socket hang up' && url.startsWith('http:');
+      const closed = message.startsWith('socket hang up') && url.startsWith('http:');
       return new CliError(EXIT.unreachable, `no Workron answers at ${url} (${why})`, {
         hint: closed
           ? `the connection was closed without an answer; if the server speaks https: --url ${url.replace('http:', 'https:')}`

@@ -13,6 +13,7 @@ import { Batcher } from '../ops/batcher.ts';
 import { explainCertificate } from '../ops/certificate-error.ts';
 import type { Log } from '../ops/log.ts';
 import { nodeTransport } from '../ops/node-http.ts';
+import { hintAtHttps } from '../ops/scheme-hint.ts';
 import { httpSource } from '../worker/http-source.ts';
 import type { Backend } from './backend.ts';
 import type { Engine } from './engine.ts';
@@ -56,7 +57,7 @@ async function explainedFetch(...request: Parameters<Transport>): ReturnType<Tra
   try {
     return await fetchTransport(...request);
   } catch (error) {
-    throw explainCertificate(error);
+    throw explainCertificate(error instanceof Error ? hintAtHttps(error, request[0]) : error);
   }
 }
 

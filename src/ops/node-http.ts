@@ -7,6 +7,7 @@ import type { Agent, IncomingMessage } from 'node:http';
 import type * as Https from 'node:https';
 import { pipeline, Readable } from 'node:stream';
 import { explainCertificate } from './certificate-error.ts';
+import { hintAtHttps } from './scheme-hint.ts';
 
 export const http = process.getBuiltinModule('node:http');
 
@@ -53,7 +54,11 @@ export function nodeTransport({ silenceMs, agents, socketPath, ca = null }: Tran
       if (silenceMs !== undefined) {
         sent.setTimeout(silenceMs, () => sent.destroy(new Error(`nothing received for ${silenceMs / 1_000} s`)));
       }
-      sent.on('error', (error) => reject(explainCertificate(error)));
+      sent.on('error', (error) => {
+        // A kept connection may just be old.
+        const isNew = socketPath === undefined && !sent.reusedSocket;
+        reject(explainCertificate(isNew ? hintAtHttps(error, address) : error));
+      });
       if (body === undefined || isWhole(body)) sent.end(body);
       // An error of the body breaks the request off, and so becomes its error.
       else pipeline(Readable.from(body), sent, () => undefined);

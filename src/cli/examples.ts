@@ -17,7 +17,8 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'workron submit --queue mail --delay 10m --max-attempts 5 -- ./send.sh eu',
     'workron submit --file jobs.json',
   ],
-  notify: ["workron notify test 'failed=https://example.com/hook'", 'workron notify test --installation all'],
+  notify: ['workron notify', 'workron notify test --installation all'],
+  'notify ls': ['workron notify ls', 'workron notify ls --json'],
   'notify test': [
     "workron notify test 'failed=https://example.com/hook'",
     'workron notify test --installation 2 --json',

@@ -189,10 +189,11 @@ describe('command line', { concurrency: 2 }, () => {
     const { workron } = setup;
     await hasStatus(setup, await given(setup, 'true', { queue: 'idle' }), 'done');
     await hasStatus(setup, await given(setup, 'exit 1', { queue: 'idle', max_attempts: 1 }), 'failed');
+    // Statistics are written some time after the end of a job.
+    await eventually(async () => (await workron('queues', 'show', 'idle')).stdout.includes('1 failed'));
     assert.match((await workron('queues')).stdout, /^idle +open +0 +– +– +0 +0 +0 +–$/m);
-    const idle = (await workron('queues', 'show', 'idle')).stdout;
     assert.match(
-      idle,
+      (await workron('queues', 'show', 'idle')).stdout,
       /^queue idle\nstate +open\nrunning +0\npending +0\nscheduled +0\nblocked +0\nlast hour +1 done, 1 failed, p95 wait .+, p95 run .+\n$/,
     );
     await workron('queues', 'set', 'mail', '--max-running', '2', '--rate', '10/1m');

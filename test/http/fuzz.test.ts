@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
+import { notifyFrom } from '../../src/api/notify.ts';
 import { Problem } from '../../src/api/problem-schema.ts';
 import { ERROR_CODES, type ErrorCode } from '../../src/core/error.ts';
 import { HANDLERS } from '../../src/http/handlers.ts';
@@ -36,22 +37,22 @@ function agree(value: unknown): unknown {
     if (Array.isArray(fields[field])) fields[field].splice(1);
   }
   agreeOnUnique(fields);
-  if (fields['gang'] !== undefined) {
-    // No worker is there.
-    delete (fields['gang'] as Record<string, unknown>)['fail_fast'];
-    for (const field of [
-      'limits',
-      'rates',
-      'unique',
-      'max_attempts',
-      'max_retries',
-      'rerun',
-      'for_each',
-      'max_parallel',
-    ])
-      delete fields[field];
-  }
+  agreeOnGang(fields);
   return agreeOnNotify(fields);
+}
+
+const NOT_IN_GANGS = ['limits', 'rates', 'unique', 'max_attempts', 'max_retries', 'rerun', 'for_each', 'max_parallel'];
+
+function agreeOnGang(fields: Record<string, unknown>): void {
+  const gang = fields['gang'] as Record<string, unknown> | undefined;
+  if (gang === undefined) return;
+  // No worker is there.
+  delete gang['fail_fast'];
+  for (const field of NOT_IN_GANGS) delete fields[field];
+  if (gang['min'] === undefined) return;
+  gang['min'] = 1;
+  if (gang['on_member_failure'] === 'continue') delete gang['on_member_failure'];
+  delete fields['start_timeout'];
 }
 
 function agreeOnUnique(fields: Record<string, unknown>): void {
@@ -75,7 +76,7 @@ function agreeOnNotify(fields: Record<string, unknown>): Record<string, unknown>
 
 /** Targets that are given, or those of the installation. */
 function agreeOnTest({ notify, installation = 'all' }: Record<string, unknown>): Record<string, unknown> {
-  if (notify === undefined) return { installation };
+  if (notify === undefined) return { installation: installation === 'all' ? installation : 1 };
   return agreeOnNotify({ notify: (notify as unknown[]).length === 0 ? [{ on: ['failed'] }] : notify });
 }
 
@@ -329,6 +330,9 @@ async function makeQueues(server: TestServer): Promise<void> {
   }
 }
 
+/** One target of the installation. */
+const TARGETS = notifyFrom([{ on: ['failed'], command: 'true' }]);
+
 /** States of jobs and leases may be against a request; its form must not be. */
 const REFUSALS: readonly ErrorCode[] = [
   'illegal_transition',
@@ -355,7 +359,7 @@ const document = await (async () => {
 for (const [path, operations] of Object.entries<JsonSchema>(document['paths'])) {
   for (const [method, operation] of Object.entries<JsonSchema>(operations)) {
     test(`fuzz ${method.toUpperCase()} ${path}: valid requests succeed, malformed ones are refused with a reason, none breaks the server`, async () => {
-      await using server = await openTestServer();
+      await using server = await openTestServer({ notify: { list: TARGETS, secret: null, publicUrl: null } });
       const values = new SchemaValues(document['components'].schemas, seededRandom(SEED));
       const ids = await furnish(server);
       const fuzzer = new Fuzzer(values, ids);

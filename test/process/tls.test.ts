@@ -148,7 +148,7 @@ describe('tls: one server', () => {
 test('tls: the user of a server without a token needs neither token nor authority, and links lead to https', async () => {
   await using scene = await setUp(first, { ownToken: true });
   const { workron, url, server } = scene;
-  assert.match(server.output(), /page +https:\/\/127\.0\.0\.1:\d+\/ui\/#link=/);
+  assert.match(server.output(), /dashboard +https:\/\/127\.0\.0\.1:\d+\/ui\/#link=/);
   for (const address of [url, url.replace('https', 'http')]) {
     const env = { WORKRON_URL: address };
     assert.equal((await workron(['run', '--', 'echo by the socket'], env)).stdout, 'by the socket\n');

@@ -351,6 +351,8 @@ export function exerciseLimits(open: OpenStore, effort: Effort): void {
     assert.equal(await ahead(last?.id, 'limit:a', 1), 1);
     assert.equal(await ahead(last?.id, 'limit:b'), 0);
     assert.equal(await ahead(1_000_000), 0);
+    const [later] = await submit(store, jobsOf('a', 1, 1, { delayMs: 3_600_000 }));
+    assert.equal(await ahead(later?.id), 0, 'a job that is not due does not wait for the key');
   });
 
   test('limits: a less urgent job does not pass one that lies behind jobs of a full key', async ({ store }) => {

@@ -104,6 +104,7 @@ export const readSql = {
   // SQLite only: parameters of other statements.
   /** The last job above ?1, up to ?2. */
   jobUpTo: 'select id, created_at from job where id > ?1 and id <= ?2 order by id desc limit 1',
-  placeOf: `select l.rank, iif(l.status = 'pending', l.turn, 0) as turn, l.due, n.queue from live l join any_lane n on n.id = l.lane
+  placeOf: `select l.status, l.rank, iif(l.status = 'pending', l.turn, 0) as turn, l.due, n.queue
+    from live l join any_lane n on n.id = l.lane
     where l.job_id = ? and l.status in ('blocked', 'scheduled', 'pending')`,
 } satisfies Twins<'read'>;

@@ -102,7 +102,7 @@ async function runFiles(files: string[]): Promise<number> {
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
 
   // Many tests wait for other processes, so a few more files than processors run at once.
-  const stream = run({ files, cwd: root, concurrency: availableParallelism() + 2, signal: stop.signal });
+  const stream = run({ files, cwd: root, concurrency: availableParallelism() + 3, signal: stop.signal });
   let counts: Record<string, number> | undefined;
   let passed = true;
   stream.on('test:summary', (summary) => {

@@ -19,7 +19,7 @@ export const GangSubmission = named(
     size: wholeNumber(1, MAX_SIZE).meta({ description: 'The number of members: jobs that start together.' }),
     min: wholeNumber(1, MAX_SIZE).exactOptional().meta({
       description:
-        'Start with fewer members if not all fit, but at least with so many. The others are left out, and skipped in the end. Default: size.',
+        'The least number of members to start with if not all fit. The others are left out, and skipped in the end. Default: size.',
     }),
     spread: z.enum(SPREADS).exactOptional().meta({
       description: 'pack (the default): on as few workers as possible; spread: on as many; same-worker: on one.',

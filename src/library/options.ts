@@ -30,7 +30,7 @@ export interface KeyRate {
 /** As many jobs of a submission as `size`, its members, that all start or none. */
 export interface GangOptions {
   size: number;
-  /** Start with fewer members if not all fit, but at least with so many. Default: `size`. */
+  /** The least number of members to start with if not all fit. Default: `size`. */
   min?: number;
   /** `pack`: on as few workers as possible; `spread`: on as many. Default: `pack`. */
   spread?: Gang['spread'];

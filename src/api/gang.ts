@@ -120,7 +120,7 @@ export function coherentGang<S extends z.ZodType<WithGang>>(schema: S) {
     })
     .refine(({ gang }) => gang?.min === undefined || gang.min <= gang.size, {
       path: ['gang', 'min'],
-      message: 'expected at most gang.size',
+      message: 'expected at most the size of the gang',
     })
     .refine(({ gang }) => gang?.min === undefined || gang.on_member_failure !== 'continue', {
       path: ['gang', 'min'],

@@ -106,6 +106,9 @@ export async function endControlGroup(path: string): Promise<number> {
 export function orphanedGroups(): string[] {
   const own = ownGroup();
   if (own === undefined) return [];
-  const names = readdirSync(own).filter((name) => isDead(NAME.exec(name)?.[1] ?? ''));
-  return names.map((name) => join(own, name));
+  return readdirSync(own).flatMap((name) => {
+    // What is in it will be killed, so a group that others made must never be taken for one of these.
+    const maker = NAME.exec(name)?.[1];
+    return maker !== undefined && isDead(maker) ? [join(own, name)] : [];
+  });
 }

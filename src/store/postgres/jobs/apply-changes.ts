@@ -70,12 +70,13 @@ export async function applyChanges(
 
 /** Members that a person retries have lost their places. */
 async function leavePlaces(
-  { sql, lanes }: Context,
+  { sql }: Context,
   session: Session,
   written: readonly (Written | undefined)[],
 ): Promise<void> {
-  if (!lanes.hasGangs) return;
-  const ids = written.flatMap((entry) => (entry?.change.kind === 'reopen' ? [entry.job.id] : []));
+  const ids = written.flatMap((entry) =>
+    entry?.change.kind === 'reopen' && entry.job.gang !== null ? [entry.job.id] : [],
+  );
   if (ids.length > 0) await session.query(sql.leavePlaces, [numbers(ids)]);
 }
 

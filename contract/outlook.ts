@@ -67,9 +67,9 @@ function pendingJobs(store: Store): Promise<Job[]> {
 async function startableAt(store: Store): Promise<Map<number, Set<number>>> {
   const startable = new Map<number, Set<number>>();
   for (const { id } of await pendingJobs(store)) {
-    for (const { workerId, verdict } of await store.outlook(id, forever)) {
+    for (const { workerId, obstacle } of await store.outlook(id, forever)) {
       const jobs = startable.get(workerId) ?? new Set();
-      startable.set(workerId, verdict === 'start' ? jobs.add(id) : jobs);
+      startable.set(workerId, obstacle === null ? jobs.add(id) : jobs);
     }
   }
   return startable;
@@ -142,7 +142,7 @@ export function exerciseOutlook(open: OpenStore, { outlooks }: Effort): void {
     const limits = [{ key: 'a', max: 1 }];
     const rates = [{ key: 'r', limit: 1, perMs: RATE_MS, burst: 0 }];
     const jobs = await submit(store, [aJob({ limits }), aJob({ limits }), aJob({ rates }), aJob({ rates })]);
-    const verdicts = await Promise.all(jobs.map(async ({ id }) => (await store.outlook(id, forever))[0]?.verdict));
-    assert.deepEqual(verdicts, ['start', 'slots', 'start', 'slots']);
+    const obstacles = await Promise.all(jobs.map(async ({ id }) => (await store.outlook(id, forever))[0]?.obstacle));
+    assert.deepEqual(obstacles, [null, 'slots', null, 'slots']);
   });
 }

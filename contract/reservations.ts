@@ -229,7 +229,7 @@ export function exerciseReservations(open: OpenStore): void {
     assert.deepEqual(taken(await claimFree(store, id)), []);
     assert.equal(await reservedAt(store, id), big.id);
     const [outlook] = await store.outlook(small.id, forever);
-    assert.deepEqual([outlook?.verdict, outlook?.reservation?.jobId], ['reserved', big.id]);
+    assert.deepEqual([outlook?.obstacle, outlook?.reservation?.jobId], ['reserved', big.id]);
   });
 
   test('outlook: is empty for a job that cannot be claimed, and names what the worker has free', async ({ store }) => {
@@ -242,7 +242,7 @@ export function exerciseReservations(open: OpenStore): void {
     const [big, small] = await submit(store, [gpu(2), gpu(1, { timeoutMs: 100 * MINUTE_MS })]);
     const [ofBig] = await store.outlook(big?.id ?? 0, forever);
     const [ofSmall] = await store.outlook(small?.id ?? 0, forever);
-    assert.deepEqual([ofBig?.verdict, ofSmall?.verdict, ofBig?.free], ['short', 'reserved', { gpu: 1 }]);
+    assert.deepEqual([ofBig?.obstacle, ofSmall?.obstacle, ofBig?.free], ['short', 'reserved', { gpu: 1 }]);
     assert.equal(ofSmall?.reservation?.jobId, big?.id);
     assert.equal(await reservedAt(store, id), undefined, 'looking reserves nothing');
   });

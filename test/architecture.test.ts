@@ -41,13 +41,13 @@ function importsOf(file: string, folder = src): string[] {
 test('architecture: a folder imports only from the folders it is allowed to', () => {
   const wrong: string[] = [];
   for (const file of globSync('**/*.ts', { cwd: src })) {
-    const room = file.split('/')[0] as string;
-    const allowed = MAY_IMPORT[room];
+    const folder = file.split('/')[0] as string;
+    const allowed = MAY_IMPORT[folder];
     if (allowed === undefined) continue;
     for (const target of importsOf(file)) {
       const other = target.split('/')[0] as string;
-      const toContract = CONTRACT.test(target) && ['scheduler', 'http'].includes(room);
-      if (other !== room && !allowed.includes(other) && !toContract) wrong.push(`${file} imports ${target}`);
+      const toContract = CONTRACT.test(target) && ['scheduler', 'http'].includes(folder);
+      if (other !== folder && !allowed.includes(other) && !toContract) wrong.push(`${file} imports ${target}`);
     }
   }
   assert.deepEqual(wrong, []);

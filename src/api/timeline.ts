@@ -24,8 +24,8 @@ export const Timeline = named(
     from: wireInstant,
     now: wireInstant,
     until: wireInstant,
-    complete: z.boolean().meta({ description: 'False if there are more schedules than lanes.' }),
-    lanes: z.array(
+    complete: z.boolean().meta({ description: 'False if there are more schedules than these.' }),
+    schedules: z.array(
       z.object({
         schedule: ScheduleDetail,
         ticks: z.array(LedgerEntry).meta({ description: 'Ticks that were judged since `from`, newest first.' }),

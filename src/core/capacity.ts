@@ -49,8 +49,8 @@ export interface Surroundings {
   reservations: readonly StoredReservation[];
 }
 
-/** `short`: too little is free. `reserved`: what is free is held for another job. */
-export type Verdict = 'start' | 'short' | 'reserved';
+/** What keeps a job from starting. `short`: too little is free. `reserved`: what is free is held for another job. */
+export type Obstacle = 'short' | 'reserved';
 
 /** When a run that started at `startedAt` ends at the latest; `null` if it may go on without contact. */
 export function latestEnd({ timeoutMs, killGraceMs, onDisconnect }: RunTimes, startedAt: number): number | null {
@@ -92,12 +92,11 @@ export class Room {
     return this.#surroundings === undefined || fits(lane, atLeast(this.#surroundings.total, this.#free), 1) > 0;
   }
 
-  judge(jobId: number, lane: Lane): Verdict {
-    if (!needsResources(lane)) return 'start';
+  /** Returns `null` if the job may start. */
+  obstacleTo(jobId: number, lane: Lane): Obstacle | null {
+    if (!needsResources(lane)) return null;
     if (this.fits(lane, 1) < 1) return 'short';
-    return this.#reservation === null || this.#endsInTime(jobId) || fits(lane, this.#spare, 1) > 0
-      ? 'start'
-      : 'reserved';
+    return this.#reservation === null || this.#endsInTime(jobId) || fits(lane, this.#spare, 1) > 0 ? null : 'reserved';
   }
 
   /** Holds what a member of a gang needs at this worker. */

@@ -1,14 +1,14 @@
 /** What the next claim of a worker would do with a job that can be claimed. */
 
-import type { Reservation, Room, Verdict } from './capacity.ts';
+import type { Obstacle, Reservation, Room } from './capacity.ts';
 import { fits, type Lane, type Offer, serves } from './lane.ts';
 import type { WorkerRow } from './worker.ts';
 
 export interface Outlook {
   workerId: number;
   workerName: string;
-  /** `slots`: no slot, or no place under its limits and rates, is left by the jobs that run or come first. */
-  verdict: Verdict | 'slots';
+  /** `null`: it would start. `slots`: the jobs that run or come first leave no slot, or fill its limits and rates. */
+  obstacle: Obstacle | 'slots' | null;
   /** What the worker has free before its next claim, as the store knows it. */
   free: Readonly<Record<string, number>>;
   /** The job for which the worker holds what becomes free. */
@@ -18,8 +18,8 @@ export interface Outlook {
 /** What a claim has chosen, and why it took nothing more from some lanes. */
 export interface Choice {
   jobIds: readonly number[];
-  /** The verdict on the first job that was not taken, by lane. */
-  closed: ReadonlyMap<Lane, Verdict>;
+  /** What kept the first job that was not taken from starting, by lane. */
+  closed: ReadonlyMap<Lane, Obstacle>;
   room: Room;
 }
 
@@ -44,7 +44,7 @@ export function outlookOf(worker: WorkerRow, job: { id: number; lane: Lane }, ch
   return {
     workerId: worker.id,
     workerName: worker.name,
-    verdict: isTaken ? 'start' : (choice.closed.get(job.lane) ?? 'slots'),
+    obstacle: isTaken ? null : (choice.closed.get(job.lane) ?? 'slots'),
     free: offerOf(worker).free,
     reservation: choice.room.reservation,
   };

@@ -37,13 +37,13 @@ test('the timeline has the runs of each schedule and its ticks to come, none whi
   await server.call('POST', '/schedules/hourly/run');
   const { body } = await server.call('GET', '/timeline?from=1h&ahead=3h');
   Timeline.parse(body);
-  const [hourly, paused] = body.lanes;
+  const [hourly, paused] = body.schedules;
   assert.deepEqual([body.complete, hourly.schedule.name, hourly.ticks.length], [true, 'hourly', 1]);
   assert.equal(hourly.ticks[0].run.status, 'pending');
   assert.equal(hourly.next.length, 3);
   assert.deepEqual([paused.schedule.name, paused.next], ['paused', []]);
-  assert.equal((await server.call('GET', '/timeline?ahead=30d&each=5')).body.lanes[0].next.length, 5);
-  assert.deepEqual((await server.call('GET', '/timeline?from=2999-01-01T00:00:00Z')).body.lanes[0].ticks, []);
+  assert.equal((await server.call('GET', '/timeline?ahead=30d&each=5')).body.schedules[0].next.length, 5);
+  assert.deepEqual((await server.call('GET', '/timeline?from=2999-01-01T00:00:00Z')).body.schedules[0].ticks, []);
   for (const query of ['each=0', 'each=501', 'ahead=x', 'from=x', 'to=1h']) {
     assert.equal((await server.call('GET', `/timeline?${query}`)).status, 400, query);
   }

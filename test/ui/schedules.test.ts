@@ -87,7 +87,7 @@ test('a schedule can be edited, run manually, paused with a note, resumed, backf
   await page.locator('.ledger li', { hasText: 'backfill' }).nth(2).waitFor();
 
   await page.getByRole('link', { name: 'Today' }).click();
-  await page.locator('.lane').getByRole('link', { name: 'report', exact: true }).click();
+  await page.locator('.day-row').getByRole('link', { name: 'report', exact: true }).click();
   await page.getByRole('button', { name: 'Delete…' }).click();
   const sure = page.getByRole('dialog', { name: 'Delete report?' });
   await sure.getByRole('textbox').fill('report');

@@ -174,9 +174,9 @@ test('today: a run of the timeline opens, worries are links, and a group of fail
   const { page } = screen;
   const status = page.getByRole('status', { name: 'Status' });
   await status.getByRole('link', { name: 'Schedule sync: its last run failed' }).waitFor();
-  const lane = page.locator('.lane', { hasText: 'sync' });
-  await lane.locator('.lane-next').first().waitFor();
-  await lane.locator('.lane-mark.tone-red').click();
+  const row = page.locator('.day-row', { hasText: 'sync' });
+  await row.locator('.day-row-next').first().waitFor();
+  await row.locator('.day-row-mark.tone-red').click();
   await page.waitForURL(new RegExp(`/jobs/${tick?.job_id}`));
   await page.getByRole('link', { name: 'sync', exact: true }).waitFor();
   await page.goBack();

@@ -63,7 +63,7 @@ export const overviewHandlers = {
         now: toInstant(at),
         until: toInstant(until),
         complete: nextAfter === null,
-        lanes: timelines.map(({ schedule, ticks, next }) => ({
+        schedules: timelines.map(({ schedule, ticks, next }) => ({
           schedule: scheduleDetailToWire(schedule),
           ticks: ticks.map(ledgerToWire),
           next: next.map(toInstant),

@@ -49,7 +49,7 @@ async function pendingFor(context: SchedulerContext, job: Job, signal: AbortSign
   const queue = queues.find(({ name }) => name === job.queue);
   if (queue?.paused) return `queue ${job.queue} to be resumed: it is paused`;
   const outlooks = await store.outlook(job.id, signal);
-  const open = outlooks.find(({ verdict }) => verdict === 'start');
+  const open = outlooks.find(({ obstacle }) => obstacle === null);
   const ahead = async () => await store.countAhead(job.id, MAX_COUNTED, signal);
   if (open !== undefined) return `a free slot: ${placeOf(await ahead())}; ${nameOf(open)} has room for it now`;
   const unmet = unmetRequirement(job, workers);
@@ -73,9 +73,9 @@ function capacityFor(
   job: Job,
   { outlooks, workers }: { outlooks: readonly Outlook[]; workers: readonly WorkerRow[] },
 ): string | null {
-  if (outlooks.length === 0 || outlooks.some(({ verdict }) => verdict === 'start' || verdict === 'slots')) return null;
+  if (outlooks.length === 0 || outlooks.some(({ obstacle }) => obstacle === null || obstacle === 'slots')) return null;
   const own = workers.find(({ reserved }) => reserved?.jobId === job.id);
-  const held = outlooks.find(({ verdict }) => verdict === 'reserved');
+  const held = outlooks.find(({ obstacle }) => obstacle === 'reserved');
   if (own === undefined && held?.reservation != null) {
     const { jobId, startsAt } = held.reservation;
     return `${listOf(job.resources)} of a worker: what ${nameOf(held)} has free is reserved for job ${jobId}, ${startOf(startsAt)}`;

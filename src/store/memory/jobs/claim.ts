@@ -1,4 +1,11 @@
-import { latestEnd, RESERVATION_MS, Room, type StoredReservation, type Surroundings } from '../../../core/capacity.ts';
+import {
+  latestEnd,
+  type Obstacle,
+  RESERVATION_MS,
+  Room,
+  type StoredReservation,
+  type Surroundings,
+} from '../../../core/capacity.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { Gang } from '../../../core/gang.ts';
 import type { ClaimedJob, ParentEnd } from '../../../core/job.ts';
@@ -66,29 +73,29 @@ export function choose(tables: Tables, request: ClaimRequest, { held, lines, par
   const room = new Room(request.workerId, request.offer.free);
   for (const { lane } of held) room.hold(lane);
   const limit = request.limit - held.length;
-  const places = new Places(tables);
-  const closed = new Map<Lane, 'short' | 'reserved'>();
+  const headroom = new Headroom(tables);
+  const closed = new Map<Lane, Obstacle>();
   const jobIds: number[] = [];
   while (jobIds.length < limit) {
-    const best = bestOf(places, lanes);
+    const best = bestOf(headroom, lanes);
     if (best === undefined) break;
     const { lane, line } = best;
     const entry = line.peek() as Entry;
-    const verdict = room.judge(entry.id, lane);
-    const mayReserve = verdict === 'short' && !request.prefetch && room.mayReserve(lane);
-    if (lane.metered && !request.prefetch && (verdict === 'start' || mayReserve) && park({ entry, line, lanes })) {
+    const obstacle = room.obstacleTo(entry.id, lane);
+    const mayReserve = obstacle === 'short' && !request.prefetch && room.mayReserve(lane);
+    if (lane.metered && !request.prefetch && (obstacle === null || mayReserve) && park({ entry, line, lanes })) {
       if (line.size === 0) lanes.delete(best);
       continue;
     }
-    if (verdict !== 'start') {
+    if (obstacle !== null) {
       if (mayReserve) room.reserve(entry.id, lane, surroundingsOf(tables, request.workerId, jobIds));
-      closed.set(lane, verdict);
+      closed.set(lane, obstacle);
       close(lanes, best);
       continue;
     }
     if (request.prefetch && !mayBePrefetched(tables, entry, lane)) break;
     room.take(entry.id, lane);
-    places.take(lane.queue);
+    headroom.take(lane.queue);
     jobIds.push(entry.id);
     take(entry, best);
     if (line.size === 0) lanes.delete(best);
@@ -108,9 +115,9 @@ function close(lanes: Set<LaneLine>, closed: LaneLine): void {
 function parkIfFull(tables: Tables, entry: Entry, lanes: Set<LaneLine>): boolean {
   const full = fullMeter(metersOf(entry.spec), (name) => useOf(tables, name), tables.clock.now());
   if (full === undefined) return false;
-  const { place, parking } = tables.live.parkings.closed(entry, full);
+  const { key, parking } = tables.live.parkings.closed(entry, full);
   lanes.delete(parking);
-  if (entry.parkedIn !== place) change(tables, entry, { parkedIn: place });
+  if (entry.parkedIn !== key) change(tables, entry, { parkedIn: key });
   if (full.opensAt !== null) tables.changes.willBeDue(full.opensAt);
   return true;
 }
@@ -122,17 +129,17 @@ function leaveMetered(tables: Tables, lanes: Set<LaneLine>): void {
 }
 
 /** Returns the lane with the most urgent job. Deletes lanes whose queue is paused or full. */
-function bestOf(places: Places, lanes: Set<LaneLine>): LaneLine | undefined {
+function bestOf(headroom: Headroom, lanes: Set<LaneLine>): LaneLine | undefined {
   let best: LaneLine | undefined;
   for (const candidate of lanes) {
-    if (places.left(candidate.lane.queue) <= 0) lanes.delete(candidate);
+    if (headroom.left(candidate.lane.queue) <= 0) lanes.delete(candidate);
     else if (best === undefined || isAhead(candidate.line.peek() as Entry, best.line.peek() as Entry)) best = candidate;
   }
   return best;
 }
 
 /** How many more jobs of each queue may run. */
-export class Places {
+export class Headroom {
   readonly #tables: Tables;
   readonly #left = new Map<string, number>();
 
@@ -154,10 +161,10 @@ export class Places {
     const row = this.#tables.queues.get(queue);
     if (row === undefined) return Infinity;
     if (row.pausedAt !== null) return 0;
-    const places = row.maxRunning === null ? Infinity : row.maxRunning - this.#tables.live.counts(queue).running;
+    const unused = row.maxRunning === null ? Infinity : row.maxRunning - this.#tables.live.counts(queue).running;
     const room = queueRoom(this.#tables, queue);
     if (room?.opensAt != null) this.#tables.changes.willBeDue(room.opensAt);
-    return Math.min(places, room?.left ?? Infinity);
+    return Math.min(unused, room?.left ?? Infinity);
   }
 }
 

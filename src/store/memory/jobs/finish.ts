@@ -9,7 +9,7 @@ import { change, type Tables } from '../base/tables.ts';
 import { noteEnd } from '../cluster/notices.ts';
 import { itemEnded } from '../graph/groups.ts';
 import { stepEnded } from '../graph/workflow-row.ts';
-import { noteEnd as noteMeters } from './meters.ts';
+import { releaseMeters } from './meters.ts';
 import { dropKey } from './unique.ts';
 
 /** The job waits again: without a delay in its old place or, in a fair queue, behind the waiting jobs of its key. */
@@ -26,7 +26,7 @@ export function requeue(tables: Tables, entry: Entry, delayMs: number, record: A
     gangStop: false,
     expiresAt: record.outcome === 'returned' ? entry.expiresAt : null,
   });
-  noteMeters(tables, entry, { returned: record.outcome === 'returned' });
+  releaseMeters(tables, entry, { returned: record.outcome === 'returned' });
   if (delayMs > 0) tables.changes.willBeDue(dueAt);
   else {
     tables.newcomers.add(entry);
@@ -71,7 +71,7 @@ export function end(tables: Tables, entry: Entry, { status, reason, record, erro
       thrown: record?.thrown ?? null,
     },
   });
-  if (record !== null) noteMeters(tables, entry, { returned: false });
+  if (record !== null) releaseMeters(tables, entry, { returned: false });
   dropKey(tables, entry, ['pending', 'active']);
   tables.changes.madeWork();
   tables.changes.changedJob(entry.id);

@@ -12,15 +12,15 @@ import type { ClaimRequest } from '../../job-store.ts';
 import type { Entry } from '../base/entry.ts';
 import { mayClaim, type Tables } from '../base/tables.ts';
 import { workers } from '../cluster/workers.ts';
-import { Places, validReservations } from './claim.ts';
+import { Headroom, validReservations } from './claim.ts';
 
 export function placeGangs(tables: Tables): number {
   const gangs = waitingGangs(waitingMembers(tables), places(tables));
   if (gangs.length === 0) return 0;
   const able = workers(tables).filter(({ id }) => mayClaim(tables, tables.workers.get(id)));
-  const queues = new Places(tables);
+  const headroom = new Headroom(tables);
   const heads = [...tables.live.lanes()]
-    .filter(({ lane }) => !lane.gang && queues.left(lane.queue) > 0)
+    .filter(({ lane }) => !lane.gang && headroom.left(lane.queue) > 0)
     .map(({ lane, line }) => ({ lane, ...orderOf(line.peek() as Entry) }));
   const placed = placeIn(gangs, {
     workers: able,
@@ -30,7 +30,7 @@ export function placeGangs(tables: Tables): number {
       return { ...row, lane: laneFromKey(entry.lane), priority: entry.spec.priority };
     }),
     now: tables.clock.now(),
-    left: ({ queue }) => queues.left(queue),
+    left: ({ queue }) => headroom.left(queue),
     mayHold: (gang) => mayHold(gang, heads, able),
   });
   for (const place of placed) tables.places.set(place.jobId, place);
@@ -98,7 +98,7 @@ export function startPlaced(tables: Tables, request: ClaimRequest, held: readonl
   const starting = fitting.filter(({ gangId, jobId }) => {
     const all = placesOf(tables, gangId);
     const { spec } = tables.jobs.get(jobId) as Entry;
-    const left = new Places(tables).left(spec.queue);
+    const left = new Headroom(tables).left(spec.queue);
     return isReady(all, { left, waits: (member) => waits(tables, member) });
   });
   return starting.map(({ jobId }) => {

@@ -61,7 +61,7 @@ export function noteStart(tables: Tables, entry: Entry): void {
 }
 
 /** An attempt has ended. One that was returned has not started. */
-export function noteEnd(tables: Tables, entry: Entry, { returned }: { returned: boolean }): void {
+export function releaseMeters(tables: Tables, entry: Entry, { returned }: { returned: boolean }): void {
   const { id, attempt } = entry;
   for (const { name, windowMs } of metersWithQueue(tables, entry)) {
     if (windowMs !== null && !returned) continue;

@@ -22,26 +22,26 @@ export class Parkings {
   readonly #all = new Map<string, Parking>();
 
   /** The parking for a job that `full` keeps from starting, closed for as long as it does. */
-  closed(entry: Entry, { meter, opensAt }: FullMeter): { place: string; parking: Parking } {
+  closed(entry: Entry, { meter, opensAt }: FullMeter): { key: string; parking: Parking } {
     const skips = isSkipped(entry, meter);
-    const place = JSON.stringify([entry.lane, meter.name, ruleOf(meter), skips]);
-    let parking = this.#all.get(place);
+    const key = JSON.stringify([entry.lane, meter.name, ruleOf(meter), skips]);
+    let parking = this.#all.get(key);
     if (parking === undefined) {
       const line = new Heap<Entry>(isAhead);
       parking = { lane: laneFromKey(entry.lane), line, meter: meter.name, skips, opensAt: Infinity };
-      this.#all.set(place, parking);
+      this.#all.set(key, parking);
     }
     parking.opensAt = opensAt ?? Infinity;
-    return { place, parking };
+    return { key, parking };
   }
 
-  add(entry: Entry, place: string): void {
-    this.#all.get(place)?.line.add(entry);
+  add(entry: Entry, key: string): void {
+    this.#all.get(key)?.line.add(entry);
   }
 
-  delete(entry: Entry, place: string): void {
-    const parking = this.#all.get(place);
-    if (parking?.line.delete(entry) && parking.line.size === 0) this.#all.delete(place);
+  delete(entry: Entry, key: string): void {
+    const parking = this.#all.get(key);
+    if (parking?.line.delete(entry) && parking.line.size === 0) this.#all.delete(key);
   }
 
   all(): Iterable<Parking> {

@@ -5,7 +5,7 @@ import type { RecentSuccesses } from '../graph/recent-successes.ts';
 import type { Lanes } from '../jobs/lanes.ts';
 import type { OpenClaims } from '../jobs/open-claims.ts';
 import type { FairQueues } from '../jobs/turns.ts';
-import type { Waiting } from '../jobs/waiting.ts';
+import type { Waiter } from '../jobs/waiter.ts';
 import type { Database, Query } from './database.ts';
 import type { DirectSession } from './direct-session.ts';
 import type { Hints } from './hints.ts';
@@ -26,7 +26,7 @@ export interface Context {
   hints: Hints;
   /** Announces to other processes that there is work, if one waits for it. */
   announceWork: Query;
-  waiting: Waiting;
+  waiter: Waiter;
   leadership: Leadership;
   linkedClaims: LinkedClaims;
   openClaims: OpenClaims;

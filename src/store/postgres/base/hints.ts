@@ -17,8 +17,8 @@ const JOBS_EVERY_MS = 100;
 const DUE_EVERY_MS = 1_000;
 
 interface HintsOptions {
-  /** Sends a text to all listening processes; with `onlyWaiting`, only if another process is registered as a waiter. */
-  send: (text: string, onlyWaiting: boolean) => Promise<void>;
+  /** Sends a text to all listening processes; with `onlyToWaiters`, only if another process is registered as a waiter. */
+  send: (text: string, onlyToWaiters: boolean) => Promise<void>;
   /** Called with the first listener. */
   listen: () => void;
   /** The sender's id, so that a process ignores its own messages. */
@@ -137,9 +137,9 @@ export class Hints implements AsyncDisposable {
       else message[hint.topic] = [...hint.ids];
     }
     const { from: _, work: _work, ...others } = message;
-    const onlyWaiting = Object.keys(others).length === 0;
+    const onlyToWaiters = Object.keys(others).length === 0;
     this.#sending = this.#options
-      .send(JSON.stringify(message), onlyWaiting)
+      .send(JSON.stringify(message), onlyToWaiters)
       .catch((error: unknown) => this.#options.log.debug({ error }, 'a hint was not sent'))
       .finally(() => {
         this.#sending = undefined;

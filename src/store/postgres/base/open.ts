@@ -13,7 +13,7 @@ import { RecentSuccesses } from '../graph/recent-successes.ts';
 import { Lanes } from '../jobs/lanes.ts';
 import { OpenClaims } from '../jobs/open-claims.ts';
 import { FairQueues } from '../jobs/turns.ts';
-import { Waiting } from '../jobs/waiting.ts';
+import { Waiter } from '../jobs/waiter.ts';
 import type { Context } from './context.ts';
 import { Database } from './database.ts';
 import { DirectSession } from './direct-session.ts';
@@ -82,8 +82,8 @@ function createContext(opened: Opened, { lock_space: lockSpace, folds }: Meta): 
     instanceId,
     log,
     listen: () => direct.listen(),
-    send: async (text, onlyWaiting) => {
-      if (onlyWaiting) await database.query(sql.notifyWaiting, [channel, text, instanceId], NEVER);
+    send: async (text, onlyToWaiters) => {
+      if (onlyToWaiters) await database.query(sql.notifyWaiters, [channel, text, instanceId], NEVER);
       else await database.query(sql.notify, [channel, text], NEVER);
     },
   });
@@ -110,8 +110,8 @@ function createContext(opened: Opened, { lock_space: lockSpace, folds }: Meta): 
     lanes: new Lanes(database, sql, fairQueues),
     fairQueues,
     hints,
-    announceWork: { statement: sql.notifyWaiting, values: [channel, hints.workMessage, instanceId] },
-    waiting: new Waiting(database, sql, instanceId),
+    announceWork: { statement: sql.notifyWaiters, values: [channel, hints.workMessage, instanceId] },
+    waiter: new Waiter(database, sql, instanceId),
     leadership,
     linkedClaims: new LinkedClaims(),
     openClaims: new OpenClaims(),
@@ -121,7 +121,7 @@ function createContext(opened: Opened, { lock_space: lockSpace, folds }: Meta): 
 }
 
 function storeOn(context: Context, place: DatabaseAddress): Store {
-  const { database, direct, hints, waiting } = context;
+  const { database, direct, hints, waiter } = context;
   return {
     driver: 'postgres',
     location: locationOf(place),
@@ -137,7 +137,7 @@ function storeOn(context: Context, place: DatabaseAddress): Store {
     async [Symbol.asyncDispose]() {
       await hints[Symbol.asyncDispose]();
       await direct[Symbol.asyncDispose]();
-      await waiting.end(NEVER).catch(() => undefined);
+      await waiter.end(NEVER).catch(() => undefined);
       await database[Symbol.asyncDispose]();
     },
   };

@@ -35,7 +35,7 @@ export async function prune(
   await sweep(sql.pruneKeys, []);
   await sweep(sql.pruneIdempotency, [IDEMPOTENCY_MS]);
   await sweep(sql.pruneStats, [statsMs]);
-  await sweep(sql.pruneSlots, []);
+  await sweep(sql.pruneStarts, []);
   await sweep(sql.pruneMeters, []);
   await sweep(sql.pruneGangs, []);
   await sweep(sql.pruneAlarms, [otherMs]);

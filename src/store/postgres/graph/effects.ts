@@ -13,7 +13,7 @@ import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import { type EndNotice, insertNotices } from '../cluster/notices.ts';
-import { freeSlots } from '../jobs/meters.ts';
+import { releaseMeters } from '../jobs/meters.ts';
 import { giveTurnsTo } from '../jobs/turns.ts';
 
 /** A row of `cascade`: a job whose state still has to reach its children. */
@@ -147,7 +147,7 @@ export class TransactionEffects {
     if (this.#notices.length > 0) await insertNotices(sql, session, this.#notices);
     if (this.#keyed.length > 0) await session.query(sql.freeKeys, [numbers(this.#keyed)]);
     await giveTurnsTo(context, session, { jobIds: this.#claimable, fairQueues: this.#fairQueues });
-    await freeSlots(sql, session, { limited: this.#limited, returned: this.#returned });
+    await releaseMeters(sql, session, { limited: this.#limited, returned: this.#returned });
   }
 
   /** Publishes the hints. Called after the commit. */

@@ -47,7 +47,7 @@ export class Admission {
   readonly #sql: Sql;
   readonly #session: Session;
   readonly #open = new Map<number, OpenParking>();
-  /** The last job that was read of each place that may have more. */
+  /** The last job that was read of each lane or parking that may have more. */
   readonly #unread = new Map<number, Head>();
   readonly #jobs = new Map<number, OfJob>();
   readonly #read = new Map<string, MeterUse>();
@@ -74,15 +74,15 @@ export class Admission {
   }
 
   /** The lane of a job, which may be parked. */
-  homeOf(lane: number): number {
+  laneOf(lane: number): number {
     return this.#open.get(-lane)?.lane ?? lane;
   }
 
   /** Reads and locks up to `depth` jobs of each lane with meters, and of its open parkings. */
   async read(lanes: readonly KnownLane[], { workerId, depth }: { workerId: number; depth: number }): Promise<Head[]> {
     if (lanes.length === 0) return [];
-    const places = await this.#placesOf(lanes, { workerId, parking: 0 });
-    const values = [numbers(places), numbers(places.map(() => depth)), workerId];
+    const ids = await this.#withParkings(lanes, { workerId, parking: 0 });
+    const values = [numbers(ids), numbers(ids.map(() => depth)), workerId];
     const heads = await this.#session.query<Head>(this.#sql.meteredHeads, values);
     this.#noteUnread(heads, depth);
     const found = new Set(heads.map(({ lane }) => lane));
@@ -91,7 +91,7 @@ export class Admission {
       await this.#readUses(heads, async (names, windows) => {
         await this.#session.query(this.#sql.noteWindows, [names, numbers(windows)]);
       });
-    } else this.missed = (await this.#session.query(this.#sql.hasHeads, [numbers(places), workerId])).length > 0;
+    } else this.missed = (await this.#session.query(this.#sql.hasHeads, [numbers(ids), workerId])).length > 0;
     return heads;
   }
 
@@ -101,11 +101,8 @@ export class Admission {
     { workerId, parking, depth }: { workerId: number; parking: number; depth: number },
   ): Promise<Head[]> {
     if (lanes.length === 0) return [];
-    const places = await this.#placesOf(lanes, { workerId, parking });
-    const heads = await this.#session.query<Head>(this.#sql.laneHeads, [
-      numbers(places),
-      numbers(places.map(() => depth)),
-    ]);
+    const ids = await this.#withParkings(lanes, { workerId, parking });
+    const heads = await this.#session.query<Head>(this.#sql.laneHeads, [numbers(ids), numbers(ids.map(() => depth))]);
     this.#noteUnread(heads, depth);
     await this.#readUses(heads, () => Promise.resolve());
     return heads;
@@ -122,13 +119,13 @@ export class Admission {
   /** True if a job that was not read may come before this one: `isClosed` says of which lanes none may start. */
   isBeyond(head: Head, isClosed: (lane: number) => boolean): boolean {
     return [...this.#unread].some(
-      ([place, last]) => compareHeads(last, head) < 0 && !this.#closed.has(-place) && !isClosed(this.homeOf(place)),
+      ([id, last]) => compareHeads(last, head) < 0 && !this.#closed.has(-id) && !isClosed(this.laneOf(id)),
     );
   }
 
-  /** True if a place has jobs that were not read, and that may start. */
+  /** True if a lane or parking has jobs that were not read, and that may start. */
   hasUnread(isClosed: (lane: number) => boolean): boolean {
-    return [...this.#unread.keys()].some((place) => !this.#closed.has(-place) && !isClosed(this.homeOf(place)));
+    return [...this.#unread.keys()].some((id) => !this.#closed.has(-id) && !isClosed(this.laneOf(id)));
   }
 
   /** True if the job may start. If not, `write` parks it. */
@@ -139,7 +136,7 @@ export class Admission {
     if (full === undefined) return true;
     const isThere = this.#open.get(-head.lane)?.meter === full.meter.name;
     if (isThere) this.#closed.set(-head.lane, full);
-    else this.#parked.push({ jobId: head.job_id, lane: this.homeOf(head.lane), full, skips });
+    else this.#parked.push({ jobId: head.job_id, lane: this.laneOf(head.lane), full, skips });
     return false;
   }
 
@@ -166,20 +163,20 @@ export class Admission {
 
   /** Records the attempts that have started, also for the rates of their queues. */
   async start(jobs: readonly { id: number; queue: string }[], queues: ReadonlyMap<string, Meter>): Promise<void> {
-    const slots = jobs.flatMap(({ id, queue }) =>
+    const starts = jobs.flatMap(({ id, queue }) =>
       [...(this.#jobs.get(id)?.meters ?? []), ...(queues.has(queue) ? [queues.get(queue) as Meter] : [])].map(
         ({ name }) => ({ id, name }),
       ),
     );
-    if (slots.length === 0) return;
-    const names = slots.map(({ name }) => name);
-    await this.#session.query(this.#sql.startSlots, [names, numbers(slots.map(({ id }) => id))]);
+    if (starts.length === 0) return;
+    const names = starts.map(({ name }) => name);
+    await this.#session.query(this.#sql.noteStarts, [names, numbers(starts.map(({ id }) => id))]);
     const rates = [...new Set(names.filter((name) => !name.startsWith('limit:')))];
-    if (rates.length > 0) await this.#session.query(this.#sql.trimSlots, [rates]);
+    if (rates.length > 0) await this.#session.query(this.#sql.trimStarts, [rates]);
   }
 
-  /** Lanes and their open parkings, which have negative numbers. */
-  async #placesOf(
+  /** The numbers of lanes, and of their open parkings, which are negative. */
+  async #withParkings(
     lanes: readonly KnownLane[],
     { workerId, parking }: { workerId: number; parking: number },
   ): Promise<number[]> {
@@ -190,12 +187,12 @@ export class Admission {
     return [...ids, ...[...this.#open.keys()].map((id) => -id)];
   }
 
-  /** Places of which `depth` jobs were read may have more. */
+  /** Lanes and parkings of which `depth` jobs were read may have more. */
   #noteUnread(heads: readonly Head[], depth: number): void {
-    for (const [place, own] of Map.groupBy(heads, ({ lane }) => lane)) {
+    for (const [id, own] of Map.groupBy(heads, ({ lane }) => lane)) {
       if (own.length >= depth)
         this.#unread.set(
-          place,
+          id,
           own.reduce((a, b) => (compareHeads(a, b) < 0 ? b : a)),
         );
     }
@@ -231,15 +228,15 @@ export class Admission {
 
   async #park(): Promise<void> {
     if (this.#parked.length === 0) return;
-    const placeOf = ({ lane, full, skips }: Parked) => ({
+    const parkingOf = ({ lane, full, skips }: Parked) => ({
       lane,
       meter: full.meter.name,
       rule: ruleOf(full.meter),
       skips: skips && full.meter.windowMs === null,
       opensAt: full.opensAt,
     });
-    const places = new Map(this.#parked.map((parked) => [JSON.stringify(placeOf(parked)), placeOf(parked)]));
-    const wanted = [...places.values()];
+    const parkings = new Map(this.#parked.map((parked) => [JSON.stringify(parkingOf(parked)), parkingOf(parked)]));
+    const wanted = [...parkings.values()];
     type Row = { id: number; lane: number; meter: string; rule: string; skips: boolean };
     const rows = await this.#session.query<Row>(this.#sql.park, [
       numbers(wanted.map(({ lane }) => lane)),
@@ -252,7 +249,7 @@ export class Admission {
     const ids = new Map(rows.map((row) => [keyOf(row), row.id]));
     await this.#session.query(this.#sql.parkJobs, [
       numbers(this.#parked.map(({ jobId }) => jobId)),
-      numbers(this.#parked.map((parked) => ids.get(keyOf(placeOf(parked))) as number)),
+      numbers(this.#parked.map((parked) => ids.get(keyOf(parkingOf(parked))) as number)),
     ]);
   }
 }

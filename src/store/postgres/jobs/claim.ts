@@ -15,9 +15,9 @@ import { runContextOf } from '../graph/run-context.ts';
 import { Admission, DEPTH_GROWTH, MAX_DEPTH } from './admission.ts';
 import { acceptPlaces, heldPlaces, tellHosts } from './gangs.ts';
 import { compareHeads } from './head.ts';
+import { readHeadroom } from './headroom.ts';
 import type { KnownLane } from './lanes.ts';
 import { earlier } from './meters.ts';
-import { placesLeft } from './places.ts';
 import { type ClaimPlan, planClaim, readHeads } from './plan-claim.ts';
 import { readSurroundings, storeReservation } from './reservations.ts';
 
@@ -85,7 +85,7 @@ interface Taken {
 }
 
 export async function claim(context: Context, request: ClaimRequest, signal: AbortSignal): Promise<ClaimedJob[]> {
-  const { lanes, hints, waiting, openClaims, linkedClaims } = context;
+  const { lanes, hints, waiter, openClaims, linkedClaims } = context;
   const wasFresh = lanes.isFresh;
   if (!wasFresh) await lanes.refresh(signal);
   let taken = await look(context, request, signal);
@@ -95,7 +95,7 @@ export async function claim(context: Context, request: ClaimRequest, signal: Abo
   if (taken.jobs.length === 0 && wasFresh && (await lanes.refresh(signal)))
     taken = await look(context, request, signal);
   // Registers as a waiter, then looks once more (see hints.ts).
-  if (taken.jobs.length === 0 && hints.hasListeners && (await waiting.begin(signal))) {
+  if (taken.jobs.length === 0 && hints.hasListeners && (await waiter.register(signal))) {
     taken = await look(context, request, signal);
   }
   const { claims, jobs, special } = taken;
@@ -258,16 +258,16 @@ async function takeByPlan(
   const { workerId, limit, offer } = request;
   const held = context.lanes.hasGangs ? await heldPlaces(context, session, workerId) : [];
   const all = held.length === 0 ? served : [...served, ...held.map(({ lane }) => ({ id: 0, lane }))];
-  const { places, meters, opensAt } = await placesLeft(sql, session, all, sql.lockQueues);
+  const { headroom, meters, opensAt } = await readHeadroom(sql, session, all, sql.lockQueues);
   const plain = served.filter(({ lane }) => !lane.metered);
-  const open = served.filter(({ lane }) => lane.metered && (places.get(lane.queue) ?? 1) > 0);
+  const open = served.filter(({ lane }) => lane.metered && (headroom.get(lane.queue) ?? 1) > 0);
   const room = new Room(workerId, offer.free);
-  const heads = plain.length === 0 ? [] : await readHeads(sql, session, { served: plain, limit, places, room });
+  const heads = plain.length === 0 ? [] : await readHeads(sql, session, { served: plain, limit, headroom, room });
   const admission = new Admission(context, session);
   if (open.length > 0) heads.push(...(await admission.read(open, { workerId, depth })));
   heads.sort(compareHeads);
   const members = held.length === 0 ? [] : await acceptPlaces(context, session, request);
-  const known = { served, heads, places, admission, held, mayPassUnread: depth >= MAX_DEPTH };
+  const known = { served, heads, headroom, admission, held, mayPassUnread: depth >= MAX_DEPTH };
   let plan = planClaim(request, known, undefined);
   if (plan === undefined) {
     const jobIds = heads.map(({ job_id }) => job_id);

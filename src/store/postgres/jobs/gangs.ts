@@ -22,7 +22,7 @@ import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import { workers } from '../cluster/workers.ts';
-import { placesLeft } from './places.ts';
+import { readHeadroom } from './headroom.ts';
 import { readReservations } from './reservations.ts';
 
 /** The maximum number of members that one call reads. */
@@ -76,8 +76,8 @@ export async function placeGangs(context: Context, signal: AbortSignal): Promise
       known,
     );
     if (gangs.length === 0) return [];
-    const { places } = await placesLeft(sql, session, all, sql.limitedQueues);
-    const left = ({ queue }: Lane) => places.get(queue) ?? Number.POSITIVE_INFINITY;
+    const { headroom } = await readHeadroom(sql, session, all, sql.limitedQueues);
+    const left = ({ queue }: Lane) => headroom.get(queue) ?? Number.POSITIVE_INFINITY;
     const single = all.filter(({ lane }) => !lane.gang && left(lane) > 0);
     const caps = numbers(single.map(() => 1));
     const silent = await session.query<{ id: number }>(sql.silentWorkers);
@@ -200,11 +200,11 @@ export async function acceptPlaces(context: Context, session: Session, request: 
   }
   const all = Map.groupBy(await readPlaces(context, session), ({ gangId }) => gangId);
   const served = fitting.map(({ lane }) => ({ id: 0, lane }));
-  const { places: queues } = await placesLeft(sql, session, served, sql.lockQueues);
+  const { headroom } = await readHeadroom(sql, session, served, sql.lockQueues);
   return fitting.filter(({ gangId, lane }) => {
     const gang = all.get(gangId) ?? [];
     const waits = (jobId: number) => gang.some((place) => place.jobId === jobId && place.lane !== null);
-    return isReady(gang, { left: queues.get(lane.queue) ?? Number.POSITIVE_INFINITY, waits });
+    return isReady(gang, { left: headroom.get(lane.queue) ?? Number.POSITIVE_INFINITY, waits });
   });
 }
 

@@ -75,12 +75,12 @@ interface EndedAttempts {
 }
 
 /** Attempts have ended: jobs that wait for their meters may start. These are the last locks of a transaction. */
-export async function freeSlots(sql: Sql, session: Session, { limited, returned }: EndedAttempts): Promise<void> {
+export async function releaseMeters(sql: Sql, session: Session, { limited, returned }: EndedAttempts): Promise<void> {
   if (limited.length + returned.length === 0) return;
   const values = [numbers(limited), numbers(returned)];
   const locked = await session.query(sql.lockMeters, values);
   // Read in a later statement than the locks: see 'Locking' in docs/architecture.md.
-  if (locked.length > 0) await session.query(sql.freeSlots, values);
+  if (locked.length > 0) await session.query(sql.releaseMeters, values);
 }
 
 type LimitRow = Omit<LimitState, 'key'> & { name: string };

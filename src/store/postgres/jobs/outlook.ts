@@ -6,7 +6,7 @@ import { workers } from '../cluster/workers.ts';
 import { Admission, DEPTH_GROWTH, MAX_DEPTH } from './admission.ts';
 import { waitingPlaces } from './gangs.ts';
 import { compareHeads } from './head.ts';
-import { placesLeft } from './places.ts';
+import { readHeadroom } from './headroom.ts';
 import { type ClaimPlan, planClaim, readHeads } from './plan-claim.ts';
 import { readSurroundings } from './reservations.ts';
 
@@ -26,15 +26,15 @@ export async function outlook(context: Context, jobId: number, signal: AbortSign
   if (able.length === 0) return [];
 
   const served = lanes.all();
-  const { places } = await placesLeft(sql, session, served, sql.limitedQueues);
+  const { headroom } = await readHeadroom(sql, session, served, sql.limitedQueues);
   const limit = Math.max(...able.map(claimLimitOf));
   const most = Object.fromEntries(
     able.flatMap(({ resources }) => Object.keys(resources)).map((name) => [name, Number.MAX_SAFE_INTEGER]),
   );
   const waiting = lanes.hasGangs ? await waitingPlaces(context, session) : [];
   const plain = served.filter(({ lane: { metered } }) => !metered);
-  const metered = served.filter((known) => known.lane.metered && (places.get(known.lane.queue) ?? 1) > 0);
-  const first = await readHeads(sql, session, { served: plain, limit, places, room: new Room(0, most) });
+  const metered = served.filter((known) => known.lane.metered && (headroom.get(known.lane.queue) ?? 1) > 0);
+  const first = await readHeads(sql, session, { served: plain, limit, headroom, room: new Room(0, most) });
   for (let depth = limit; ; depth = Math.min(depth * DEPTH_GROWTH, MAX_DEPTH)) {
     const admission = new Admission(context, session);
     const wanted = { workerId: able[0]?.id ?? 0, parking: row.parking, depth };
@@ -50,7 +50,7 @@ export async function outlook(context: Context, jobId: number, signal: AbortSign
       const known = {
         served: lanes.servedBy(offer),
         heads,
-        places,
+        headroom,
         admission,
         held,
         mayPassUnread: depth >= MAX_DEPTH,

@@ -1,6 +1,6 @@
 /** Plans a claim where resources or limits decide: the most urgent jobs first, as long as they may start. */
 
-import { Room, type Surroundings, type Verdict } from '../../../core/capacity.ts';
+import { type Obstacle, Room, type Surroundings } from '../../../core/capacity.ts';
 import { type Lane, needsResources } from '../../../core/lane.ts';
 import type { Choice } from '../../../core/outlook.ts';
 import type { ClaimRequest } from '../../job-store.ts';
@@ -9,6 +9,7 @@ import type { Sql } from '../base/sql.ts';
 import { numbers } from '../base/values.ts';
 import type { Admission } from './admission.ts';
 import type { Head } from './head.ts';
+import type { Headroom } from './headroom.ts';
 import type { KnownLane } from './lanes.ts';
 
 export interface ClaimPlan extends Choice {
@@ -20,17 +21,14 @@ export interface ClaimPlan extends Choice {
   goesOn: boolean;
 }
 
-/** How many more jobs may run, by queue. Queues without a limit are left out. */
-export type Places = ReadonlyMap<string, number>;
-
 /** The first jobs of each lane, most urgent first: all that a claim may take, and the first that does not fit. */
 export function readHeads(
   sql: Sql,
   session: Session,
-  { served, limit, places, room }: { served: readonly KnownLane[]; limit: number; places: Places; room: Room },
+  { served, limit, headroom, room }: { served: readonly KnownLane[]; limit: number; headroom: Headroom; room: Room },
 ): Promise<Head[]> {
   const caps = served.map(({ lane }) => {
-    const left = Math.max(0, Math.min(limit, places.get(lane.queue) ?? limit));
+    const left = Math.max(0, Math.min(limit, headroom.get(lane.queue) ?? limit));
     return needsResources(lane) ? Math.min(left, room.fits(lane, limit) + 1) : left;
   });
   return session.query<Head>(sql.laneHeads, [numbers(served.map(({ id }) => id)), numbers(caps)]);
@@ -39,7 +37,7 @@ export function readHeads(
 interface Known {
   served: readonly KnownLane[];
   heads: readonly Head[];
-  places: Places;
+  headroom: Headroom;
   admission: Admission;
   /** Less urgent jobs start although there may be more urgent ones that were not read. */
   mayPassUnread: boolean;
@@ -58,36 +56,36 @@ export function planClaim(
   for (const { lane } of held) room.hold(lane);
   const limit = request.limit - held.length;
   const lanes = new Map(served.map(({ id, lane }) => [id, lane]));
-  const places = new Map(given.places);
-  const closed = new Map<Lane, Verdict>();
+  const headroom = new Map(given.headroom);
+  const closed = new Map<Lane, Obstacle>();
   const counts = new Map<number, number>();
   const passing: number[] = [];
   const jobIds: number[] = [];
   const isClosed = (laneId: number) => {
     const lane = lanes.get(laneId);
-    return lane === undefined || closed.has(lane) || (places.get(lane.queue) ?? 1) <= 0;
+    return lane === undefined || closed.has(lane) || (headroom.get(lane.queue) ?? 1) <= 0;
   };
   for (const head of heads) {
     if (jobIds.length >= limit || (!mayPassUnread && admission.isBeyond(head, isClosed))) break;
     const jobId = head.job_id;
-    const laneId = admission.homeOf(head.lane);
+    const laneId = admission.laneOf(head.lane);
     const lane = lanes.get(laneId);
     if (lane === undefined || closed.has(lane)) continue;
-    const left = places.get(lane.queue);
+    const left = headroom.get(lane.queue);
     if (left !== undefined && left <= 0) continue;
-    const verdict = room.judge(jobId, lane);
-    const mayReserve = verdict === 'short' && room.mayReserve(lane);
-    if (lane.metered && (verdict === 'start' || mayReserve) && !admission.admits(head)) continue;
-    if (verdict !== 'start') {
+    const obstacle = room.obstacleTo(jobId, lane);
+    const mayReserve = obstacle === 'short' && room.mayReserve(lane);
+    if (lane.metered && (obstacle === null || mayReserve) && !admission.admits(head)) continue;
+    if (obstacle !== null) {
       if (mayReserve) {
         if (surroundings === undefined) return undefined;
         room.reserve(jobId, lane, surroundings);
       }
-      closed.set(lane, verdict);
+      closed.set(lane, obstacle);
       continue;
     }
     room.take(jobId, lane);
-    if (left !== undefined) places.set(lane.queue, left - 1);
+    if (left !== undefined) headroom.set(lane.queue, left - 1);
     jobIds.push(jobId);
     if (lane.metered) admission.take(jobId);
     if (room.reservation === null && !lane.metered) counts.set(laneId, (counts.get(laneId) ?? 0) + 1);

@@ -104,7 +104,7 @@ create unlogged table workron.waiter (
 -- QUEUES ---------------------------------------------------------------------------------------------------------------
 
 -- Queues with settings. A queue without a row is not paused and has no limit. rate: {"limit", "perMs", "burst"}. Its starts are
--- rows of slot under the name 'queue:' with the queue's.
+-- rows of metered_start under the name 'queue:' with the queue's.
 create table workron.queue (
   name text primary key,
   paused_at timestamptz(3),
@@ -137,7 +137,7 @@ create table workron.meter (
 
 -- One row per attempt and meter. A limit counts the attempts that their live row still shows as running, so a row that is
 -- left over counts nothing. A rate counts the starts within its window.
-create table workron.slot (
+create table workron.metered_start (
   name text collate "C" not null,
   at timestamptz(3) not null,
   job_id bigint not null,
@@ -594,7 +594,7 @@ create index live_pending on workron.live (lane, rank, turn, due, job_id)
 create index live_crowd on workron.live (rank, turn, due, job_id)
   with (deduplicate_items = off) where listed_as = 'pending' and (lane >> 6) > 0;
 create index live_fair on workron.live (lane, rank, fair_key, turn) where listed_as = 'pending' and fair_key is not null;
-create index slot_job on workron.slot (job_id);
+create index metered_start_job on workron.metered_start (job_id);
 create index parking_opens on workron.parking (lane, opens_at);
 create index live_scheduled on workron.live (due, job_id) where listed_as = 'scheduled';
 create index live_running on workron.live (job_id) where listed_as = 'running';

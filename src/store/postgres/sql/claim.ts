@@ -94,7 +94,7 @@ export function claimSql(s: string) {
   /** True if queue `q` has reached max_running, or its rate. */
   const most = `((q.rate -> 'limit')::integer + (q.rate -> 'burst')::integer)`;
   const isFull = `${most} <= (
-          select count(*) from ${s}.slot s where s.name = 'queue:' || q.name and s.at > (select now from t)
+          select count(*) from ${s}.metered_start s where s.name = 'queue:' || q.name and s.at > (select now from t)
             - ceil((q.rate -> 'perMs')::float8 * ${most} / (q.rate -> 'limit')::float8) * interval '1 ms')
         or q.max_running <= (
           select count(distinct l.job_id) from ${heldIn(s)} join ${s}.lane k on k.id = l.lane where k.queue = q.name)`;
@@ -264,8 +264,8 @@ export function claimSql(s: string) {
     silentWorkers: `with ${now}
       select one.id from t, ${s}.worker one where one.state = 'online' and not ${mayClaimIn(s)('one.id', 't.now')}`,
     /** Uses the server's own clock, also where tests set the time of jobs: waiters are processes. */
-    markWaiting: `insert into ${s}.waiter (instance_id, until) values ($1, clock_timestamp() + $2::float8 * interval '1 ms')
+    registerWaiter: `insert into ${s}.waiter (instance_id, until) values ($1, clock_timestamp() + $2::float8 * interval '1 ms')
       on conflict (instance_id) do update set until = excluded.until`,
-    forgetWaiting: `delete from ${s}.waiter where instance_id = $1 or until < clock_timestamp() - interval '1 hour'`,
+    deleteWaiter: `delete from ${s}.waiter where instance_id = $1 or until < clock_timestamp() - interval '1 hour'`,
   } satisfies Twins<'claim'>;
 }

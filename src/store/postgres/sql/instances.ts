@@ -65,7 +65,7 @@ export function instancesSql(s: string) {
       from ${s}.leader l, t where l.duty = any($2::text[]) order by l.duty`,
     unlockDuties: 'select pg_advisory_unlock($1::integer, number) from unnest($2::integer[]) d(number)',
     notify: 'select pg_notify($1, $2)',
-    notifyWaiting: `select pg_notify($1, $2) where exists (
+    notifyWaiters: `select pg_notify($1, $2) where exists (
       select 1 from ${s}.waiter where until > clock_timestamp() and instance_id <> $3)`,
   } satisfies Twins<'instances'>;
 }

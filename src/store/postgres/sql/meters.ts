@@ -10,7 +10,7 @@ export function metersSql(s: string) {
   const isOpen = isOpenIn(s);
   const mayClaim = mayClaimIn(s);
   /** Attempts that still run, with the names of their limits. */
-  const runs = `${s}.slot s join ${s}.live l on l.job_id = s.job_id and l.attempt = s.attempt and l.claimed`;
+  const runs = `${s}.metered_start s join ${s}.live l on l.job_id = s.job_id and l.attempt = s.attempt and l.claimed`;
   const running = (name: string) => `(select count(*) from ${runs} where s.name = ${name})`;
   const waiting = (
     name: string,
@@ -19,28 +19,28 @@ export function metersSql(s: string) {
   const isRecent = `s.at > t.now - coalesce(m.window_ms, 0) * interval '1 ms'`;
   /** Parkings of the meters in $1 that claims look at again. */
   const open = (meters: string) => `update ${s}.parking p set opens_at = '-infinity' where p.meter = any(${meters})`;
-  const names = `select s.name from ${s}.slot s where s.job_id = any($1::bigint[]) and s.name like 'limit:%'
-        union select s.name from ${s}.slot s where s.job_id = any($2::bigint[])`;
+  const names = `select s.name from ${s}.metered_start s where s.job_id = any($1::bigint[]) and s.name like 'limit:%'
+        union select s.name from ${s}.metered_start s where s.job_id = any($2::bigint[])`;
 
   return {
     meterUses: `with ${now}
       select i.name, m.max, m.opens_at, ${running('i.name')} as running, case when i.name not like 'limit:%' then array(
-          select ${epochMs('s.at')} from ${s}.slot s where s.name = i.name and ${isRecent} order by s.at) else '{}' end as starts, t.now
+          select ${epochMs('s.at')} from ${s}.metered_start s where s.name = i.name and ${isRecent} order by s.at) else '{}' end as starts, t.now
       from t, unnest($1::text[]) with ordinality i(name, place) left join ${s}.meter m on m.name = i.name order by i.place`,
     metersOfJobs: `select j.id, j.spec -> 'limits' as limits, j.spec -> 'rates' as rates, j.spec ->> 'on_limit' as on_limit
       from ${s}.job j where j.id = any($1::bigint[])`,
     /** Locks them in the order of their names; $1 must be sorted so. What is in use is read in the next statement. */
     noteWindows: `insert into ${s}.meter as m (name, window_ms) select * from unnest($1::text[], $2::bigint[])
       on conflict (name) do update set window_ms = greatest(m.window_ms, excluded.window_ms)`,
-    startSlots: `with ${now}
-      insert into ${s}.slot (name, at, job_id, attempt) select i.name, t.now, l.job_id, l.attempt
+    noteStarts: `with ${now}
+      insert into ${s}.metered_start (name, at, job_id, attempt) select i.name, t.now, l.job_id, l.attempt
       from t, unnest($1::text[], $2::bigint[]) i(name, job_id) join ${s}.live l on l.job_id = i.job_id`,
-    trimSlots: `with ${now}
-      delete from ${s}.slot s using t, ${s}.meter m
+    trimStarts: `with ${now}
+      delete from ${s}.metered_start s using t, ${s}.meter m
       where s.name = any($1::text[]) and m.name = s.name and not (${isRecent})`,
     /** $1 jobs with limits whose attempts ended, $2 jobs whose attempts did not start. Their meters are locked. */
-    freeSlots: `with gone as (
-        delete from ${s}.slot s where (s.job_id = any($1::bigint[]) and s.name like 'limit:%')
+    releaseMeters: `with gone as (
+        delete from ${s}.metered_start s where (s.job_id = any($1::bigint[]) and s.name like 'limit:%')
           or (s.job_id = any($2::bigint[]) and s.attempt = (select l.attempt from ${s}.live l where l.job_id = s.job_id))
         returning s.name)
       ${open('array(select name from gone)')}`,
@@ -95,22 +95,22 @@ export function metersSql(s: string) {
     rates: `with ${now}
       select * from (
         select n.name, case when m.opens_at > t.now then m.opens_at end as opens_at,
-          (select count(*) from ${s}.slot s where s.name = n.name and ${isRecent}) as started, ${waiting('n.name')} as waiting
+          (select count(*) from ${s}.metered_start s where s.name = n.name and ${isRecent}) as started, ${waiting('n.name')} as waiting
         from t, (select name from ${s}.meter union select meter from ${s}.parking) n left join ${s}.meter m on m.name = n.name
         where n.name like 'rate:%' and ($1::text is null or n.name = $1)) n
       where opens_at is not null or started > 0 or waiting > 0 or $1 is not null order by name collate "C"`,
     closeRate: `with ${now}
       insert into ${s}.meter as m (name, opens_at) select $1, t.now + $2::float8 * interval '1 ms' from t
       on conflict (name) do update set opens_at = greatest(m.opens_at, excluded.opens_at)`,
-    pruneSlots: `with ${now}
-      delete from ${s}.slot s using t where (s.name like 'limit:%' and not exists (
+    pruneStarts: `with ${now}
+      delete from ${s}.metered_start s using t where (s.name like 'limit:%' and not exists (
           select 1 from ${s}.live l where l.job_id = s.job_id and l.attempt = s.attempt and l.claimed))
         or (s.name not like 'limit:%' and s.at <= t.now - coalesce(
           (select m.window_ms from ${s}.meter m where m.name = s.name), 0) * interval '1 ms')`,
     pruneMeters: `with ${now}
       delete from ${s}.meter m where m.name = any(array(
         select m.name from ${s}.meter m, t where m.max is null and m.name not like 'queue:%' and coalesce(m.opens_at, '-infinity') <= t.now
-          and not exists (select 1 from ${s}.slot s where s.name = m.name)
+          and not exists (select 1 from ${s}.metered_start s where s.name = m.name)
           and not exists (select 1 from ${s}.parking p where p.meter = m.name)
         limit 10000 for update of m skip locked))`,
 

@@ -28,7 +28,7 @@ export function prune(context: Context, retention: Retention, limit: number, old
   database.run(sql.pruneKeys, now);
   database.run(sql.pruneIdempotency, now - IDEMPOTENCY_MS);
   database.run(sql.pruneStats, now - retention.statsMs);
-  database.run(sql.pruneSlots, now);
+  database.run(sql.pruneStarts, now);
   database.run(sql.pruneMeters, now);
   database.run(sql.pruneGangs);
   database.run(sql.pruneAlarms, now - retention.otherMs);

@@ -7,7 +7,7 @@ import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { endWaiting } from '../jobs/end-waiting.ts';
-import { freeSlots } from '../jobs/meters.ts';
+import { releaseMeters } from '../jobs/meters.ts';
 import { decodeSpecRow, type SpecRow } from '../reads/job-row.ts';
 import { insertEdges } from './edges.ts';
 import { type DependencyRow, link, type ParentEnds, parentEndsOf } from './parents.ts';
@@ -85,6 +85,6 @@ function propagateEnd(context: Context, { job_id: jobId, request }: IntakeRow): 
   const { flags } = JSON.parse(request) as { flags: number };
   context.effects.changedJob(jobId);
   context.effects.madeWork();
-  if (flags & FLAG.hasLimits) freeSlots(context, [jobId], { returned: false });
+  if (flags & FLAG.hasLimits) releaseMeters(context, [jobId], { returned: false });
   context.graphUpdate.ended(context, [{ jobId, flags: flags & ~FLAG.holdsKey, status: 'done' }]);
 }

@@ -58,7 +58,7 @@ export class Admission {
     return open.flatMap(([id, laneId, meter]) => {
       const [order] = pieces(-id).piece;
       if (order === undefined && this.#looking === undefined) database.run(sql.dropParkings, id);
-      return order === undefined ? [] : [{ id: -id, lane: lanes.laneOf(laneId), order, homeId: laneId, meter }];
+      return order === undefined ? [] : [{ id: -id, lane: lanes.laneOf(laneId), order, laneId, meter }];
     });
   }
 
@@ -89,10 +89,10 @@ export class Admission {
     database.run(sql.unparkJobs, JSON.stringify([...this.#started.keys()]));
     for (const [jobId, meters] of this.#started) {
       for (const { name, windowMs } of meters) {
-        database.run(sql.startSlots, name, now, jobId);
+        database.run(sql.noteStarts, name, now, jobId);
         if (windowMs === null) continue;
         database.run(sql.noteWindows, name, windowMs);
-        database.run(sql.trimSlots, name, now);
+        database.run(sql.trimStarts, name, now);
       }
     }
   }
@@ -104,7 +104,7 @@ export class Admission {
   ): 'parked' | 'closed' {
     const { database, effects } = this.#context;
     if (this.#looking !== undefined) return this.#pass(head, meter);
-    const lane = head.homeId ?? head.id;
+    const lane = head.laneId ?? head.id;
     const isSkipped = skips && meter.windowMs === null;
     const values = [lane, meter.name, ruleOf(meter), isSkipped ? 1 : 0, opensAt ?? NEVER_OPENS];
     const [row] = database.tuples<[number]>(sql.park, ...values);

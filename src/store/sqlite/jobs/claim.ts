@@ -1,4 +1,4 @@
-import { Room, type Surroundings, type Verdict } from '../../../core/capacity.ts';
+import { type Obstacle, Room, type Surroundings } from '../../../core/capacity.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { Gang } from '../../../core/gang.ts';
 import { type Lane, serves } from '../../../core/lane.ts';
@@ -12,9 +12,9 @@ import { type RunContextAnswer, readRunContext } from '../graph/run-context.ts';
 import { CLAIMED, type ClaimedRow } from '../reads/job-row.ts';
 import { Admission } from './admission.ts';
 import { gangHosts, type HostsByGang, heldPlaces, startPlaced } from './gangs.ts';
+import { Headroom } from './headroom.ts';
 import { type ClaimOrder, FIRST_PIECE, isAhead, LaneCursor, readPieces } from './lane-cursor.ts';
 import type { LaneHead } from './lane-heads.ts';
-import { Places } from './places.ts';
 import { storeReservation, surroundingsOf } from './reservations.ts';
 
 export interface ClaimAnswer {
@@ -62,7 +62,7 @@ function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
   database.run(sql.takeJobs, chosen, request.workerId, request.claimSeq, now, request.prefetch ? 1 : 0);
   admission?.write();
   const rows = database.tuples<ClaimedRow>(sql.claimedJobs, chosen);
-  noteQueueStarts(context, choice.places, rows);
+  noteQueueStarts(context, choice.headroom, rows);
   const keyed = rows.filter((row) => row[CLAIMED.flags] & FLAG.holdsKey).map(([id]) => id);
   if (keyed.length > 0) database.run(sql.freePendingKeys, JSON.stringify(keyed));
   for (const id of ids) effects.changedJob(id);
@@ -85,18 +85,18 @@ function firstPrefetchable({ database, heads }: Context, { jobIds, lanes }: Clai
 }
 
 /** Records the starts in queues that have a rate. */
-function noteQueueStarts({ database, now }: Context, places: Places, rows: readonly ClaimedRow[]): void {
-  if (places.rated().length === 0) return;
+function noteQueueStarts({ database, now }: Context, headroom: Headroom, rows: readonly ClaimedRow[]): void {
+  if (headroom.rated().length === 0) return;
   for (const row of rows) {
-    const meter = places.meter(row[CLAIMED.queue]);
+    const meter = headroom.meter(row[CLAIMED.queue]);
     if (meter === undefined) continue;
-    database.run(sql.startSlots, meter.name, now, row[CLAIMED.id]);
-    database.run(sql.trimSlots, meter.name, now);
+    database.run(sql.noteStarts, meter.name, now, row[CLAIMED.id]);
+    database.run(sql.trimStarts, meter.name, now);
   }
 }
 
 interface ClaimChoice extends Chosen {
-  places: Places;
+  headroom: Headroom;
   /** The lane of each job. */
   lanes: readonly number[];
 }
@@ -132,14 +132,14 @@ const LANES_PER_READ = 256;
 class Choice {
   readonly #jobIds: number[] = [];
   readonly #lanes: number[] = [];
-  readonly #closed = new Map<Lane, Verdict>();
+  readonly #closed = new Map<Lane, Obstacle>();
   /** Parkings of which no job may start. */
   readonly #full = new Set<LaneHead>();
   readonly #context: Context;
   readonly #request: ClaimRequest;
   readonly #admission: Admission | null;
   readonly #room: Room;
-  readonly #places: Places;
+  readonly #headroom: Headroom;
   #surroundings: Surroundings | undefined;
   readonly #cursors = new Map<LaneHead, LaneCursor>();
   /** Lanes that this claim takes no (more) jobs from. */
@@ -151,7 +151,7 @@ class Choice {
     this.#admission = admission;
     this.#room = new Room(request.workerId, request.offer.free);
     for (const { lane } of held) this.#room.hold(lane);
-    this.#places = new Places(context);
+    this.#headroom = new Headroom(context);
   }
 
   make(): ClaimChoice {
@@ -178,7 +178,13 @@ class Choice {
       else heads.put(best, order);
     }
     for (const head of this.#aside) heads.put(head, head.order);
-    return { jobIds: this.#jobIds, lanes: this.#lanes, closed: this.#closed, room: this.#room, places: this.#places };
+    return {
+      jobIds: this.#jobIds,
+      lanes: this.#lanes,
+      closed: this.#closed,
+      room: this.#room,
+      headroom: this.#headroom,
+    };
   }
 
   #setAside(head: LaneHead, order: ClaimOrder): void {
@@ -188,7 +194,7 @@ class Choice {
 
   /** True if the lane has to be read: its first job may start, or get a reservation. */
   #hasRoom(lane: Lane): boolean {
-    if (this.#places.left(lane.queue) <= 0 || (lane.metered && this.#admission?.isOver)) return false;
+    if (this.#headroom.left(lane.queue) <= 0 || (lane.metered && this.#admission?.isOver)) return false;
     if (this.#room.fits(lane, 1) > 0 || (!this.#request.prefetch && this.#room.mayReserve(lane))) return true;
     this.#closed.set(lane, 'short');
     return false;
@@ -199,13 +205,13 @@ class Choice {
   }
 
   #endsPrefetch(lane: Lane): boolean {
-    return this.#request.prefetch === true && (!laneMayPrefetch(lane) || this.#places.isLimited(lane.queue));
+    return this.#request.prefetch === true && (!laneMayPrefetch(lane) || this.#headroom.isLimited(lane.queue));
   }
 
   /** Takes jobs of a lane for as long as they come before those of all others. */
   #takeFrom(best: LaneHead, cursor: LaneCursor): void {
     const rival = this.#context.heads.peek();
-    while (!this.#isFull && cursor.head !== undefined && this.#places.left(best.lane.queue) > 0) {
+    while (!this.#isFull && cursor.head !== undefined && this.#headroom.left(best.lane.queue) > 0) {
       if (rival !== undefined && isAhead(rival.order, cursor.head)) break;
       const answer = this.#judge(best, cursor.head[3]);
       if (answer === 'closed' || (best.lane.metered && this.#admission?.isOver)) break;
@@ -214,7 +220,7 @@ class Choice {
       this.#jobIds.push(id);
       this.#lanes.push(best.id);
       this.#room.take(id, best.lane);
-      this.#places.take(best.lane.queue);
+      this.#headroom.take(best.lane.queue);
       if (best.lane.metered) this.#admission?.take(id);
     }
   }
@@ -222,19 +228,19 @@ class Choice {
   /** Closes the lane if its first job may not start, unless that is because of a meter: then others may. */
   #judge(best: LaneHead, jobId: number): 'start' | 'parked' | 'closed' {
     const { lane } = best;
-    const verdict = this.#room.judge(jobId, lane);
-    const mayReserve = verdict === 'short' && !this.#request.prefetch && this.#room.mayReserve(lane);
-    if (lane.metered && (verdict === 'start' || mayReserve)) {
+    const obstacle = this.#room.obstacleTo(jobId, lane);
+    const mayReserve = obstacle === 'short' && !this.#request.prefetch && this.#room.mayReserve(lane);
+    if (lane.metered && (obstacle === null || mayReserve)) {
       const answer = this.#admission?.admits(jobId, best) ?? 'start';
       if (answer === 'closed') this.#full.add(best);
       if (answer !== 'start') return answer;
     }
-    if (verdict === 'start') return 'start';
+    if (obstacle === null) return 'start';
     if (mayReserve) {
       this.#surroundings ??= surroundingsOf(this.#context, this.#request.workerId);
       this.#room.reserve(jobId, lane, this.#surroundings);
     }
-    this.#closed.set(lane, verdict);
+    this.#closed.set(lane, obstacle);
     return 'closed';
   }
 

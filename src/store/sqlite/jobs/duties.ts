@@ -5,14 +5,14 @@ import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { idOf, type JobRow } from '../reads/job-row.ts';
 import { read } from '../reads/reading.ts';
-import { Places } from './places.ts';
+import { Headroom } from './headroom.ts';
 
 /** When the rates of queues with pending jobs allow starts again. Announces those that do now. */
 function queueOpenings(context: Context): number[] {
-  const places = new Places(context);
-  return places.rated().flatMap((queue) => {
+  const headroom = new Headroom(context);
+  return headroom.rated().flatMap((queue) => {
     if (context.database.get(sql.queueHasPending, queue) === undefined) return [];
-    const opensAt = places.room(queue)?.opensAt ?? null;
+    const opensAt = headroom.room(queue)?.opensAt ?? null;
     if (opensAt === null) context.effects.madeRoom();
     return opensAt === null ? [] : [opensAt];
   });

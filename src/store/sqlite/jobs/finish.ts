@@ -8,7 +8,7 @@ import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 
-import { freeSlots } from './meters.ts';
+import { releaseMeters } from './meters.ts';
 
 interface Requeue {
   counters: Counters;
@@ -22,7 +22,7 @@ export function requeue(context: Context, jobId: number, { counters, delayMs, re
   const { failures, interruptions, snoozes, losses } = counters;
   const { outcome, exitCode, signal, error } = record;
   database.run(sql.recordAttempt, jobId, now, outcome, exitCode, signal, error, thrownText(record), ...usageOf(record));
-  freeSlots(context, [jobId], { returned: outcome === 'returned' });
+  releaseMeters(context, [jobId], { returned: outcome === 'returned' });
   const dueAt = delayMs === 0 ? null : now + Math.round(delayMs);
   database.run(
     sql.requeue,
@@ -85,7 +85,7 @@ export function end(context: Context, jobId: number, liveFlags: number, wanted: 
     ...usageOf(record),
   );
   if (wanted.result != null) database.run(sql.completeResult, jobId, JSON.stringify(wanted.result));
-  if (liveFlags & FLAG.hasLimits) freeSlots(context, [jobId], { returned: false });
+  if (liveFlags & FLAG.hasLimits) releaseMeters(context, [jobId], { returned: false });
   database.run(sql.endLive, jobId);
   if (flags & FLAG.holdsKey) database.run(sql.freeKeys, JSON.stringify([jobId]));
   effects.madeRoom();

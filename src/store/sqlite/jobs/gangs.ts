@@ -14,7 +14,7 @@ import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { workers } from '../cluster/workers.ts';
 import type { WorkerState } from './claim.ts';
-import { Places } from './places.ts';
+import { Headroom } from './headroom.ts';
 import { reservations } from './reservations.ts';
 
 /** The maximum number of members that one call reads. */
@@ -66,20 +66,20 @@ export function placeGangs(context: Context): number {
     places,
   );
   if (gangs.length === 0) return 0;
-  const queues = new Places(context);
+  const headroom = new Headroom(context);
   const able = workers(context).filter(({ id }) => {
     return !database.get<WorkerState>(sql.workerState, id, now)?.silent;
   });
   const heads = database
     .tuples<[lane: number, rank: number, turn: number, due: number, jobId: number]>(sql.allHeads)
     .map(([lane, rank, , due]) => ({ lane: lanes.laneOf(lane), priority: -rank, dueAt: due }))
-    .filter(({ lane }) => !lane.gang && queues.left(lane.queue) > 0);
+    .filter(({ lane }) => !lane.gang && headroom.left(lane.queue) > 0);
   const placed = placeIn(gangs, {
     workers: able,
     places: places.filter((place): place is HeldPlace => place.lane !== null),
     reservations: reservations(context).map((row) => ({ ...row, lane: lanes.laneOf(row.lane) })),
     now,
-    left: ({ queue }) => queues.left(queue),
+    left: ({ queue }) => headroom.left(queue),
     mayHold: (gang) => mayHold(gang, heads, able),
   });
   for (const { jobId, gangId, rank, size, workerId, until } of placed) {
@@ -146,11 +146,11 @@ export function startPlaced(context: Context, request: ClaimRequest, held: reado
     effects.madeWork();
   }
   const all = Map.groupBy(readPlaces(context), ({ gangId }) => gangId);
-  const queues = new Places(context);
+  const headroom = new Headroom(context);
   const starting = fitting.filter(({ gangId, lane }) => {
     const gang = all.get(gangId) ?? [];
     const waits = (jobId: number) => gang.some((place) => place.jobId === jobId && place.lane !== null);
-    return isReady(gang, { left: queues.left(lane.queue), waits });
+    return isReady(gang, { left: headroom.left(lane.queue), waits });
   });
   const ids = starting.map(({ jobId }) => jobId);
   if (ids.length > 0) database.run(sql.startPlaces, JSON.stringify(ids));

@@ -15,7 +15,7 @@ export interface LaneHead {
   lane: Lane;
   order: ClaimOrder;
   /** For a parking, whose id is negative: the lane of its jobs. */
-  homeId?: number;
+  laneId?: number;
   /** For a parking: what its jobs wait for. */
   meter?: string;
 }

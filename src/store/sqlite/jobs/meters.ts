@@ -27,9 +27,13 @@ export function meterUse({ database }: Pick<Context, 'database'>, names: readonl
 }
 
 /** Attempts have ended. Jobs that wait for their limits may start; and for their rates, if they were returned unstarted. */
-export function freeSlots({ database }: Context, jobIds: readonly number[], { returned }: { returned: boolean }): void {
+export function releaseMeters(
+  { database }: Context,
+  jobIds: readonly number[],
+  { returned }: { returned: boolean },
+): void {
   const names = jobIds
-    .flatMap((id) => database.tuples<[string]>(sql.freeSlots, id, returned ? 1 : 0))
+    .flatMap((id) => database.tuples<[string]>(sql.releaseMeters, id, returned ? 1 : 0))
     .map(([name]) => name);
   if (names.length > 0) database.run(sql.openParkings, JSON.stringify(names));
 }

@@ -2,7 +2,7 @@ import type { Start } from '../../../core/lease.ts';
 import { FLAG, LINKED } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
-import { freeSlots } from './meters.ts';
+import { releaseMeters } from './meters.ts';
 
 /** One success: job, attempt, worker, exit code, result as JSON text, start, and what was used, if it was reported. */
 export type SuccessRow = readonly [
@@ -59,7 +59,7 @@ export function settle(context: Context, { rows, count, hasResults, hasUsage }: 
   const keyed = ended.filter((row) => row[ENDED.flags] & FLAG.holdsKey).map(([jobId]) => jobId);
   if (keyed.length > 0) database.run(sql.freeKeys, JSON.stringify(keyed));
   const limited = ended.filter((row) => row[ENDED.flags] & FLAG.hasLimits).map(([jobId]) => jobId);
-  if (limited.length > 0) freeSlots(context, limited, { returned: false });
+  if (limited.length > 0) releaseMeters(context, limited, { returned: false });
   if (ended.length > 0) effects.madeRoom();
   for (const [jobId] of ended) effects.changedJob(jobId);
   const noticed = ended.filter((row) => row[ENDED.flags] & LINKED);

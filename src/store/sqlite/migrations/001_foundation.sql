@@ -92,7 +92,7 @@ create table gang (
 -- QUEUES ---------------------------------------------------------------------------------------------------------------
 
 -- Queues with settings. A queue without a row is not paused and has no limit. rate: {"limit", "perMs", "burst"}. Its starts are
--- rows of slot under the name 'queue:' with the queue's.
+-- rows of metered_start under the name 'queue:' with the queue's.
 create table queue (
   name text primary key,
   paused_at integer,
@@ -123,7 +123,7 @@ create table meter (
 
 -- One row per attempt and meter. A limit counts the attempts that their live row still shows as running, so a row that is
 -- left over counts nothing. A rate counts the starts within its window.
-create table slot (
+create table metered_start (
   name text not null,
   at integer not null,
   job_id integer not null,
@@ -543,7 +543,7 @@ create unique index job_item on job (group_id, group_index) where group_id is no
 -- The order in which a lane's jobs are claimed.
 create index live_pending on live (lane, rank, turn, due, job_id) where status = 'pending';
 create index live_fair on live (lane, rank, fair_key, turn) where status = 'pending' and fair_key is not null;
-create index slot_job on slot (job_id);
+create index metered_start_job on metered_start (job_id);
 create index parking_opens on parking (opens_at);
 create index live_scheduled on live (due, job_id) where status = 'scheduled';
 create index live_running on live (worker_id) where status = 'running';

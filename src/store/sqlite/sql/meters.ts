@@ -5,29 +5,30 @@ import type { Twins } from '../../statements.ts';
 /** `parking.opens_at` until a running job ends. */
 export const NEVER_OPENS = Number.MAX_SAFE_INTEGER;
 
-/** True if slot `s` is an attempt that still runs. */
+/** True if start `s` is of an attempt that still runs. */
 const runs = `exists (select 1 from live l where l.job_id = s.job_id and l.attempt = s.attempt and l.status = 'running')`;
-const running = (name: string) => `(select count(*) from slot s where s.name = ${name} and ${runs})`;
+const running = (name: string) => `(select count(*) from metered_start s where s.name = ${name} and ${runs})`;
 const waiting = (
   name: string,
 ) => `(select count(*) from parking p join live l on l.lane = -p.id and l.status = 'pending'
       where p.meter = ${name})`;
-const started = (name: string, now: string) => `(select count(*) from slot s where s.name = ${name}
+const started = (name: string, now: string) => `(select count(*) from metered_start s where s.name = ${name}
       and s.at > ${now} - (select m.window_ms from meter m where m.name = ${name}))`;
 
 export const metersSql = {
   meterUses: `select i.value as name, m.max, m.opens_at, ${running('i.value')} as running,
-      iif(i.value not like 'limit:%', (select json_group_array(s.at order by s.at) from slot s where s.name = i.value), '[]') as starts
+      iif(i.value not like 'limit:%', (select json_group_array(s.at order by s.at) from metered_start s where s.name = i.value), '[]') as starts
     from json_each(?1) i left join meter m on m.name = i.value`,
   metersOfJobs: `select j.id, j.spec ->> 'limits' as limits, j.spec ->> 'rates' as rates, j.spec ->> 'on_limit' as on_limit
     from json_each(?1) i join job j on j.id = i.value`,
   noteWindows: `insert into meter (name, window_ms) values (?1, ?2)
     on conflict (name) do update set window_ms = max(window_ms, excluded.window_ms)`,
-  startSlots: 'insert into slot (name, at, job_id, attempt) select ?1, ?2, job_id, attempt from live where job_id = ?3',
+  noteStarts:
+    'insert into metered_start (name, at, job_id, attempt) select ?1, ?2, job_id, attempt from live where job_id = ?3',
   /** Starts that no window reaches any more. */
-  trimSlots: `delete from slot where name = ?1 and at <= ?2 - (select m.window_ms from meter m where m.name = ?1)`,
+  trimStarts: `delete from metered_start where name = ?1 and at <= ?2 - (select m.window_ms from meter m where m.name = ?1)`,
   /** ?2 true: the attempt did not start, so that its rates do not count it. */
-  freeSlots: `delete from slot where job_id = ?1 and (name like 'limit:%'
+  releaseMeters: `delete from metered_start where job_id = ?1 and (name like 'limit:%'
       or (?2 and attempt = (select l.attempt from live l where l.job_id = ?1)))
     returning name`,
   openedParkings: 'select id, lane, meter from parking where opens_at <= ? and not skips',
@@ -52,7 +53,7 @@ export const metersSql = {
       and (l.rank, l.turn, l.due, l.job_id) < (?2, ?3, ?4, ?5) limit ?6)`,
   limits: `select n.name, (select m.max from meter m where m.name = n.name) as max, ${running('n.name')} as running,
       ${waiting('n.name')} as waiting
-    from (select name from meter where max is not null union select s.name from slot s where ${runs}
+    from (select name from meter where max is not null union select s.name from metered_start s where ${runs}
       union select meter from parking) n
     where n.name like 'limit:%' and (?1 is null or n.name = ?1)
       and (max is not null or running > 0 or waiting > 0 or ?1 is not null) order by n.name`,
@@ -66,9 +67,9 @@ export const metersSql = {
       and (opens_at is not null or started > 0 or waiting > 0 or ?1 is not null) order by n.name`,
   closeRate: `insert into meter (name, opens_at) values (?1, ?2)
     on conflict (name) do update set opens_at = max(coalesce(opens_at, 0), excluded.opens_at)`,
-  pruneSlots: `delete from slot as s where (s.name like 'limit:%' and not ${runs}) or (s.name not like 'limit:%'
+  pruneStarts: `delete from metered_start as s where (s.name like 'limit:%' and not ${runs}) or (s.name not like 'limit:%'
       and s.at <= ?1 - coalesce((select m.window_ms from meter m where m.name = s.name), 0))`,
   pruneMeters: `delete from meter where max is null and name not like 'queue:%' and coalesce(opens_at, 0) <= ?1
-    and not exists (select 1 from slot s where s.name = meter.name)
+    and not exists (select 1 from metered_start s where s.name = meter.name)
     and not exists (select 1 from parking p where p.meter = meter.name)`,
 } satisfies Twins<'meters'>;

@@ -8,10 +8,10 @@ import { clockText, weekdayText } from '../../words/instant.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 import { useNarrow } from '../jobs/use-narrow.ts';
 import { timeTicks } from './axis.ts';
-import { type Lane, lanesOf, type Mark, type Span } from './lanes.ts';
+import { type Mark, type Row, rowsOf, type Span } from './day-rows.ts';
 import { useDayTimeline, ZOOMS } from './use-day-timeline.ts';
 
-const LANES = 8;
+const ROWS = 8;
 /** The positions are computed again this often. */
 const STEP_MS = 10_000;
 
@@ -28,8 +28,8 @@ export function DayTimeline() {
   });
   if (data === undefined) return <div className="card timeline-space" />;
   const span = { from: now - zoom.pastMs, to: now + zoom.aheadMs };
-  const lanes = lanesOf(data, workflows.data?.items ?? [], span, now);
-  const shown = all ? lanes : lanes.slice(0, LANES);
+  const rows = rowsOf(data, workflows.data?.items ?? [], span, now);
+  const shown = all ? rows : rows.slice(0, ROWS);
   const present = zoom.pastMs / (zoom.pastMs + zoom.aheadMs);
   return (
     <section className="card day" aria-labelledby="day">
@@ -50,16 +50,16 @@ export function DayTimeline() {
           ))}
         </div>
       </header>
-      {lanes.length === 0 ? (
+      {rows.length === 0 ? (
         <p className="faint">
           Nothing ran and nothing is due in this span. <Link href="/schedules">Create a schedule</Link> to see it here.
         </p>
       ) : (
-        <div className="day-lanes">
+        <div className="day-rows">
           <Axis span={span} now={present} />
           <ol>
-            {shown.map((lane) => (
-              <LaneRow key={lane.key} lane={lane} />
+            {shown.map((row) => (
+              <TimelineRow key={row.key} row={row} />
             ))}
           </ol>
           <div className="day-now-frame" aria-hidden="true">
@@ -67,20 +67,20 @@ export function DayTimeline() {
           </div>
         </div>
       )}
-      {lanes.length > LANES && (
+      {rows.length > ROWS && (
         <button type="button" className="plain" onClick={() => setAll(!all)}>
-          {all ? 'Show fewer' : `Show all ${lanes.length}`}
+          {all ? 'Show fewer' : `Show all ${rows.length}`}
         </button>
       )}
     </section>
   );
 }
 
-function LaneRow({ lane }: { lane: Lane }) {
-  const { name, href, kind, failing, runs, failed, marks, next } = lane;
+function TimelineRow({ row }: { row: Row }) {
+  const { name, href, kind, failing, runs, failed, marks, next } = row;
   return (
-    <li className={failing ? 'lane lane-bad' : 'lane'}>
-      <span className="lane-name">
+    <li className={failing ? 'day-row day-row-bad' : 'day-row'}>
+      <span className="day-row-name">
         <Link href={href}>
           <bdi>{visibleLine(name)}</bdi>
         </Link>
@@ -88,12 +88,12 @@ function LaneRow({ lane }: { lane: Lane }) {
           {kind}: {countText(runs, 'run')}, {failed} failed, {next.length} to come
         </span>
       </span>
-      <span className="lane-track">
+      <span className="day-row-track">
         {marks.map((mark) => (
           <RunMark key={`${mark.left} ${mark.text}`} mark={mark} />
         ))}
         {next.map(({ left, text }) => (
-          <span key={left} className="lane-next" style={{ left: `${left * 100}%` }} title={text} />
+          <span key={left} className="day-row-next" style={{ left: `${left * 100}%` }} title={text} />
         ))}
       </span>
     </li>
@@ -102,12 +102,12 @@ function LaneRow({ lane }: { lane: Lane }) {
 
 function RunMark({ mark: { left, width, tone, hollow, href, text } }: { mark: Mark }) {
   const about = {
-    className: `lane-mark tone-${tone}${hollow ? ' lane-hollow' : ''}`,
+    className: `day-row-mark tone-${tone}${hollow ? ' day-row-hollow' : ''}`,
     style: { left: `${left * 100}%`, width: `${width * 100}%` },
     title: text,
   };
   if (href === null) return <span {...about} />;
-  // The lane's name is the stop for the keyboard; its screen lists the runs.
+  // The row's name is the stop for the keyboard; its screen lists the runs.
   return <Link {...about} href={href} tabIndex={-1} aria-label={text} />;
 }
 

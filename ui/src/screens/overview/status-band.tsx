@@ -20,7 +20,7 @@ export function StatusBand({ queues, workers, day }: StatusBandProps) {
   const now = useNow();
   const failures = useFailures();
   const timeline = useDayTimeline();
-  const schedules = (timeline.data?.lanes ?? []).map(({ schedule }) => schedule);
+  const schedules = (timeline.data?.schedules ?? []).map(({ schedule }) => schedule);
   const stuck = useStuck(queues, now);
   const worries = worriesOf({ queues, workers, day, schedules, failures: failures.data, stuck, now });
   const tone = worries.length === 0 ? 'green' : worries.some((worry) => worry.tone === 'red') ? 'red' : 'amber';

@@ -6,7 +6,7 @@ import { clockText, dateText, monthText, weekdayText } from '../../words/instant
 
 const MAX_ENTRIES = 4;
 
-type Lanes = Timeline['lanes'];
+type Schedules = Timeline['schedules'];
 
 interface Entry {
   name: string;
@@ -18,7 +18,7 @@ interface Entry {
 }
 
 /** A month: what ran on each day, coloured by outcome, and what is due. */
-export function ScheduleCalendar({ lanes }: { lanes: Lanes }) {
+export function ScheduleCalendar({ schedules }: { schedules: Schedules }) {
   const now = useNow();
   const [offset, setOffset] = useState(0);
   const first = new Date(now);
@@ -43,7 +43,13 @@ export function ScheduleCalendar({ lanes }: { lanes: Lanes }) {
       </header>
       <ol className="calendar-grid">
         {days.map((day) => (
-          <Day key={day} day={day} now={now} inMonth={new Date(day).getMonth() === first.getMonth()} lanes={lanes} />
+          <Day
+            key={day}
+            day={day}
+            now={now}
+            inMonth={new Date(day).getMonth() === first.getMonth()}
+            schedules={schedules}
+          />
         ))}
       </ol>
       <p className="faint small-text">
@@ -53,9 +59,9 @@ export function ScheduleCalendar({ lanes }: { lanes: Lanes }) {
   );
 }
 
-function Day({ day, now, inMonth, lanes }: { day: number; now: number; inMonth: boolean; lanes: Lanes }) {
+function Day({ day, now, inMonth, schedules }: { day: number; now: number; inMonth: boolean; schedules: Schedules }) {
   const end = new Date(day).setDate(new Date(day).getDate() + 1);
-  const entries = entriesOf(lanes, day, end);
+  const entries = entriesOf(schedules, day, end);
   const today = now >= day && now < end;
   return (
     <li className={`calendar-day${inMonth ? '' : ' calendar-other'}${today ? ' calendar-today' : ''}`}>
@@ -96,9 +102,9 @@ function daysOf(first: Date): number[] {
   return days;
 }
 
-function entriesOf(lanes: Lanes, from: number, to: number): Entry[] {
+function entriesOf(schedules: Schedules, from: number, to: number): Entry[] {
   const within = (at: number): boolean => at >= from && at < to;
-  return lanes
+  return schedules
     .flatMap(({ schedule: { name }, ticks, next }): Entry[] => {
       const past = ticks.filter((tick) => tick.verdict === 'ran' && within(Date.parse(tick.scheduled_for)));
       const coming = next.map((at) => Date.parse(at)).filter(within);

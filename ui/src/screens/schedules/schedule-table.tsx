@@ -25,7 +25,7 @@ interface ScheduleTableProps {
 const CELLS = 20;
 
 export function ScheduleTable({ items, timeline, onChanged }: ScheduleTableProps) {
-  const ticks = new Map((timeline?.lanes ?? []).map((lane) => [lane.schedule.name, lane.ticks]));
+  const ticks = new Map((timeline?.schedules ?? []).map((each) => [each.schedule.name, each.ticks]));
   return (
     <Listing
       title="Schedules"

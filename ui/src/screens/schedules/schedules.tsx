@@ -98,7 +98,9 @@ function ScheduleViews({ all, search, onChange, onChanged }: ScheduleViewsProps)
           </button>
         </Empty>
       ) : month ? (
-        <ScheduleCalendar lanes={(timeline.data?.lanes ?? []).filter((lane) => named(items, lane.schedule.name))} />
+        <ScheduleCalendar
+          schedules={(timeline.data?.schedules ?? []).filter(({ schedule }) => named(items, schedule.name))}
+        />
       ) : (
         <ScheduleTable items={items} timeline={timeline.data} onChanged={onChanged} />
       )}

@@ -12,8 +12,8 @@ export interface Segment {
 export interface ItemBar extends Segment {
   id: string;
   index: number | null;
-  /** Items that overlap are in different lanes. */
-  lane: number;
+  /** Items that overlap are in different layers. */
+  layer: number;
 }
 
 export interface Bar {
@@ -69,7 +69,7 @@ function runsOf(step: StepState, attempts: readonly Attempt[], now: number): Seg
   return step.status === 'running' ? [...ended, last] : ended;
 }
 
-/** Each item in the first lane that is free when it starts, so that the number of lanes is how many ran at once. */
+/** Each item in the first layer that is free when it starts, so that the number of layers is how many ran at once. */
 function inLanes(jobs: readonly ListedJob[], now: number): ItemBar[] {
   const ends: number[] = [];
   return jobs
@@ -81,9 +81,9 @@ function inLanes(jobs: readonly ListedJob[], now: number): ItemBar[] {
     .sort((a, b) => a.from - b.from || a.to - b.to)
     .map((item) => {
       const found = ends.findIndex((end) => end <= item.from);
-      const lane = found === -1 ? ends.length : found;
-      ends[lane] = item.to;
-      return { ...item, lane };
+      const layer = found === -1 ? ends.length : found;
+      ends[layer] = item.to;
+      return { ...item, layer };
     });
 }
 

@@ -10,7 +10,7 @@ import { valueTicks } from '../overview/axis.ts';
 import { type Bar, barsOf, type ItemBar, type Usual } from './gantt-data.ts';
 import { useItems, useRetries, useUsual } from './use-gantt.ts';
 
-const LANE_PX = 5;
+const LAYER_PX = 5;
 const MAX_TICKS = 6;
 
 /** A length as a share of the chart. */
@@ -72,9 +72,9 @@ interface TrackProps {
 function Track({ bar: { free, runs, items, step }, from, share, usual }: TrackProps) {
   const start = runs[0]?.from ?? null;
   const place = (a: number, b: number) => ({ left: share(a - from), width: share(b - a) });
-  const lanes = Math.max(0, ...items.map(({ lane }) => lane + 1));
+  const layers = Math.max(0, ...items.map(({ layer }) => layer + 1));
   return (
-    <span className="gantt-track" style={lanes === 0 ? undefined : { height: 22 + lanes * LANE_PX }}>
+    <span className="gantt-track" style={layers === 0 ? undefined : { height: 22 + layers * LAYER_PX }}>
       {usual !== undefined && (
         <span
           className="gantt-usual"
@@ -100,7 +100,7 @@ function Track({ bar: { free, runs, items, step }, from, share, usual }: TrackPr
         );
       })}
       {items.map((item) => (
-        <Item key={item.id} item={item} style={{ ...place(item.from, item.to), top: 20 + item.lane * LANE_PX }} />
+        <Item key={item.id} item={item} style={{ ...place(item.from, item.to), top: 20 + item.layer * LAYER_PX }} />
       ))}
     </span>
   );

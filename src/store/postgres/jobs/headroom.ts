@@ -6,27 +6,29 @@ import type { Sql } from '../base/sql.ts';
 import type { KnownLane } from './lanes.ts';
 import { type LimitedQueue, readQueueRooms } from './meters.ts';
 
-interface PlacesLeft {
-  /** By queue; queues without a limit are left out. */
-  places: ReadonlyMap<string, number>;
+/** How many more jobs may run, by queue. Queues without a limit are left out. */
+export type Headroom = ReadonlyMap<string, number>;
+
+interface QueueState {
+  headroom: Headroom;
   /** The meters of queues that have a rate, by queue. */
   meters: ReadonlyMap<string, Meter>;
   /** When the first rate that is full allows a start again. */
   opensAt: number | null;
 }
 
-const NO_LIMITS: PlacesLeft = { places: new Map(), meters: new Map(), opensAt: null };
+const NO_LIMITS: QueueState = { headroom: new Map(), meters: new Map(), opensAt: null };
 
 /**
  * Returns how many more jobs of each limited queue may run. With `lockQueues`, the queues stay locked, so no other claim can start
  * one meanwhile.
  */
-export async function placesLeft(
+export async function readHeadroom(
   sql: Sql,
   session: Session,
   served: readonly KnownLane[],
   limits: Statement,
-): Promise<PlacesLeft> {
+): Promise<QueueState> {
   const queues = [...new Set(served.map(({ lane }) => lane.queue))];
   const limited = await session.query<LimitedQueue>(limits, [queues]);
   if (limited.length === 0) return NO_LIMITS;
@@ -36,9 +38,9 @@ export async function placesLeft(
   const counts = new Map(running.map(({ queue, count }) => [queue, count]));
   const { rooms, meters } = await readQueueRooms(sql, session, limited);
   const left = limited.map(({ name, max_running }) => {
-    const places = max_running === null ? Number.POSITIVE_INFINITY : max_running - (counts.get(name) ?? 0);
-    return [name, Math.min(places, rooms.get(name)?.left ?? Number.POSITIVE_INFINITY)] as const;
+    const unused = max_running === null ? Number.POSITIVE_INFINITY : max_running - (counts.get(name) ?? 0);
+    return [name, Math.min(unused, rooms.get(name)?.left ?? Number.POSITIVE_INFINITY)] as const;
   });
   const opensAt = [...rooms.values()].flatMap((room) => room.opensAt ?? []);
-  return { places: new Map(left), meters, opensAt: opensAt.length === 0 ? null : Math.min(...opensAt) };
+  return { headroom: new Map(left), meters, opensAt: opensAt.length === 0 ? null : Math.min(...opensAt) };
 }

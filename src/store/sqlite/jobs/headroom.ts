@@ -12,7 +12,7 @@ interface SettingsRow {
 }
 
 /** How many more jobs of each queue may start, by the queues' settings. */
-export class Places {
+export class Headroom {
   readonly #context: Context;
   readonly #settings: ReadonlyMap<string, SettingsRow>;
   readonly #left = new Map<string, number>();

@@ -6,11 +6,11 @@ import type { Sql } from '../base/sql.ts';
 const LASTS_MS = 15_000;
 const RENEW_AFTER_MS = 10_000;
 
-export class Waiting {
+export class Waiter {
   readonly #database: Database;
   readonly #sql: Sql;
   readonly #instanceId: string;
-  #begunAt = Number.NEGATIVE_INFINITY;
+  #registeredAt = Number.NEGATIVE_INFINITY;
 
   constructor(database: Database, sql: Sql, instanceId: string) {
     this.#database = database;
@@ -19,16 +19,16 @@ export class Waiting {
   }
 
   /** Returns true if it had to register (again): then look for work once more before waiting. */
-  async begin(signal: AbortSignal): Promise<boolean> {
+  async register(signal: AbortSignal): Promise<boolean> {
     const now = performance.now();
-    if (now - this.#begunAt < RENEW_AFTER_MS) return false;
-    await this.#database.query(this.#sql.markWaiting, [this.#instanceId, LASTS_MS], signal);
-    this.#begunAt = now;
+    if (now - this.#registeredAt < RENEW_AFTER_MS) return false;
+    await this.#database.query(this.#sql.registerWaiter, [this.#instanceId, LASTS_MS], signal);
+    this.#registeredAt = now;
     return true;
   }
 
   async end(signal: AbortSignal): Promise<void> {
-    if (this.#begunAt === Number.NEGATIVE_INFINITY) return;
-    await this.#database.query(this.#sql.forgetWaiting, [this.#instanceId], signal);
+    if (this.#registeredAt === Number.NEGATIVE_INFINITY) return;
+    await this.#database.query(this.#sql.deleteWaiter, [this.#instanceId], signal);
   }
 }

@@ -1,4 +1,4 @@
-/** The lanes of the timeline: the runs of each schedule and of each workflow, and the ticks to come. */
+/** The rows of the timeline: the runs of each schedule and of each workflow, and the ticks to come. */
 
 import type { ScheduleDetail } from '../../../../src/api/schedule.ts';
 import type { LedgerEntry } from '../../../../src/api/tick.ts';
@@ -27,7 +27,7 @@ export interface Mark {
   count: number;
 }
 
-export interface Lane {
+export interface Row {
   key: string;
   name: string;
   href: string;
@@ -39,7 +39,7 @@ export interface Lane {
   marks: Mark[];
   /** Positions of the ticks to come. */
   next: { left: number; text: string }[];
-  /** Sorts lanes: what is due or ran last comes first. */
+  /** Sorts rows: what is due or ran last comes first. */
   recency: number;
 }
 
@@ -48,18 +48,18 @@ const WEIGHTS: Readonly<Record<string, number>> = { red: 5, amber: 4, blue: 3, v
 const MERGE = 0.004;
 const MAX_NEXT = 60;
 
-export function lanesOf(timeline: Timeline, workflows: readonly Workflow[], span: Span, now: number): Lane[] {
-  const scheduled = new Set(timeline.lanes.flatMap(({ ticks }) => ticks.map((tick) => tick.workflow_id)));
+export function rowsOf(timeline: Timeline, workflows: readonly Workflow[], span: Span, now: number): Row[] {
+  const scheduled = new Set(timeline.schedules.flatMap(({ ticks }) => ticks.map((tick) => tick.workflow_id)));
   const others = workflows.filter(({ id, created_at }) => !scheduled.has(id) && Date.parse(created_at) >= span.from);
   return [
-    ...timeline.lanes.map((lane) => scheduleLane(lane, span, now)),
-    ...[...Map.groupBy(others, ({ name }) => name)].map(([name, runs]) => workflowLane(name, runs, span, now)),
+    ...timeline.schedules.map((each) => scheduleRow(each, span, now)),
+    ...[...Map.groupBy(others, ({ name }) => name)].map(([name, runs]) => workflowRow(name, runs, span, now)),
   ]
     .filter(({ marks, next }) => marks.length > 0 || next.length > 0)
     .sort((a, b) => Number(b.failing) - Number(a.failing) || b.recency - a.recency || (a.name < b.name ? -1 : 1));
 }
 
-function scheduleLane({ schedule, ticks, next }: Timeline['lanes'][number], span: Span, now: number): Lane {
+function scheduleRow({ schedule, ticks, next }: Timeline['schedules'][number], span: Span, now: number): Row {
   const marks = ticks.map((tick) => tickMark(tick, span, now)).filter((mark) => mark !== null);
   const runs = ticks.filter(({ run }) => run !== null);
   const coming = next.map((at) => Date.parse(at)).filter((at) => at <= span.to);
@@ -77,7 +77,7 @@ function scheduleLane({ schedule, ticks, next }: Timeline['lanes'][number], span
   };
 }
 
-function workflowLane(name: string, runs: readonly Workflow[], span: Span, now: number): Lane {
+function workflowRow(name: string, runs: readonly Workflow[], span: Span, now: number): Row {
   const marks = runs.map((run): Mark => {
     const from = Date.parse(run.started_at ?? run.created_at);
     const to = run.ended_at === null ? now : Date.parse(run.ended_at);
@@ -151,13 +151,13 @@ function merged(marks: readonly Mark[]): Mark[] {
   return result;
 }
 
-function spaced(times: readonly number[], span: Span, schedule: ScheduleDetail): Lane['next'] {
-  const places: Lane['next'] = [];
+function spaced(times: readonly number[], span: Span, schedule: ScheduleDetail): Row['next'] {
+  const shown: Row['next'] = [];
   for (const at of times) {
     const { left } = place({ from: at, to: at }, span);
-    const last = places.at(-1);
+    const last = shown.at(-1);
     if (last !== undefined && left - last.left < MERGE * 2) continue;
-    if (places.length < MAX_NEXT) places.push({ left, text: `${schedule.name} is due ${dayText(at)}` });
+    if (shown.length < MAX_NEXT) shown.push({ left, text: `${schedule.name} is due ${dayText(at)}` });
   }
-  return places;
+  return shown;
 }

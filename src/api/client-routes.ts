@@ -1,9 +1,10 @@
 /**
- * The routes that clients call, without those of workers and of sessions. Only types are imported here: the command line and the browser
- * load this table without zod.
+ * The routes that clients call, without those of workers and of sessions. Of the schemas, only types are imported: the command line and
+ * the browser load this table without zod.
  */
 
 import type { z } from 'zod';
+import { JOB_CHANGES } from '../core/job-change.ts';
 import type { AuditFilterQuery, AuditPage, AuditQuery } from './audit.ts';
 import type { Limit, LimitEdit, LimitList, RateList } from './capacity.ts';
 import type { CheckpointUploadQuery, CheckpointWritten } from './checkpoint.ts';
@@ -21,7 +22,7 @@ import type { NotifyTargets, NotifyTested, NotifyTestInput } from './notify.ts';
 import type { BulkAnswer, BulkRequestInput, Operation } from './operation.ts';
 import type { LogQuery } from './output.ts';
 import type { Queue, QueueEditInput, QueueList } from './queue.ts';
-import { route } from './route.ts';
+import { type Route, route } from './route.ts';
 import type {
   BackfillRequestInput,
   PauseRequest,
@@ -68,6 +69,10 @@ type Out<S extends z.ZodType> = z.output<S>;
 /** An object without fields. */
 type Empty = Record<string, never>;
 
+/** The route of a change that core names, too. */
+const changeRoute = <Path extends string>({ method, path }: { method: Route['method']; path: Path }) =>
+  route(method, path, 'operate');
+
 export const clientRoutes = {
   readRoot: route('GET', '/', 'read').of<{ reply: Out<typeof Welcome> }>(),
 
@@ -78,10 +83,10 @@ export const clientRoutes = {
   listJobs: route('GET', '/jobs', 'read').of<{ query: In<typeof JobListQuery>; reply: JobPage }>(),
   bulkJobs: route('POST', '/jobs/bulk', 'operate').of<{ body: BulkRequestInput; reply: BulkAnswer }>(),
   readJob: route('GET', '/jobs/:id', 'read').of<{ reply: JobDetail }>(),
-  editJob: route('PATCH', '/jobs/:id', 'operate').of<{ body: JobEditInput; reply: Job }>(),
-  deleteJob: route('DELETE', '/jobs/:id', 'operate').of<{ body?: Empty; reply: Job }>(),
-  cancelJob: route('POST', '/jobs/:id/cancel', 'operate').of<{ body?: In<typeof JobCancel>; reply: Job }>(),
-  retryJob: route('POST', '/jobs/:id/retry', 'operate').of<{ body?: Empty; reply: Job }>(),
+  editJob: changeRoute(JOB_CHANGES.editJob).of<{ body: JobEditInput; reply: Job }>(),
+  deleteJob: changeRoute(JOB_CHANGES.deleteJob).of<{ body?: Empty; reply: Job }>(),
+  cancelJob: changeRoute(JOB_CHANGES.cancelJob).of<{ body?: In<typeof JobCancel>; reply: Job }>(),
+  retryJob: changeRoute(JOB_CHANGES.retryJob).of<{ body?: Empty; reply: Job }>(),
   rerunJob: route('POST', '/jobs/:id/rerun', 'submit').of<{ body?: Empty; reply: SubmittedJob }>(),
   listAttempts: route('GET', '/jobs/:id/attempts', 'read').of<{ reply: Out<typeof AttemptList> }>(),
   listHistory: route('GET', '/jobs/:id/history', 'read').of<{ reply: Out<typeof History> }>(),
@@ -117,9 +122,9 @@ export const clientRoutes = {
     reply: WorkflowPage;
   }>(),
   readWorkflow: route('GET', '/workflows/:id', 'read').of<{ reply: WorkflowDetail }>(),
-  cancelWorkflow: route('POST', '/workflows/:id/cancel', 'operate').of<{ body?: Empty; reply: Workflow }>(),
+  cancelWorkflow: changeRoute(JOB_CHANGES.cancelWorkflow).of<{ body?: Empty; reply: Workflow }>(),
   deleteWorkflow: route('DELETE', '/workflows/:id', 'operate').of<{ body?: Empty; reply: Workflow }>(),
-  retryWorkflow: route('POST', '/workflows/:id/retry', 'operate').of<{ body?: Empty; reply: Workflow }>(),
+  retryWorkflow: changeRoute(JOB_CHANGES.retryWorkflow).of<{ body?: Empty; reply: Workflow }>(),
   rerunWorkflow: route('POST', '/workflows/:id/rerun', 'submit').of<{ body: RerunRequestInput; reply: Workflow }>(),
 
   createSchedule: route('POST', '/schedules', 'submit').of<{ body: ScheduleSubmissionInput; reply: Schedule }>(),

@@ -2,6 +2,7 @@
 
 import type { AuditEntry } from './audit.ts';
 import { type Attempt, isTerminal, type Job } from './job.ts';
+import { actionOf, changePath, JOB_CHANGES } from './job-change.ts';
 
 export const HISTORY_EVENTS = [
   'submitted',
@@ -33,19 +34,22 @@ export const MAX_HISTORY_PARENTS = 1_000;
 /** The number of changes by people that are listed. */
 export const MAX_HISTORY_CHANGES = 200;
 
-/** The paths of the API by which people change a job, or all jobs of its workflow, and what each does. */
+const { editJob, cancelJob, retryJob, cancelWorkflow, retryWorkflow } = JOB_CHANGES;
+
+/** What people did by the actions of the audit that change a job, or all jobs of its workflow. */
 const CHANGES: Readonly<Record<string, string>> = {
-  'POST /jobs/:id/cancel': 'cancelled',
-  'POST /jobs/:id/retry': 'retried',
-  'PATCH /jobs/:id': 'edited',
-  'POST /workflows/:id/cancel': 'workflow cancelled',
-  'POST /workflows/:id/retry': 'workflow retried',
+  [actionOf(cancelJob)]: 'cancelled',
+  [actionOf(retryJob)]: 'retried',
+  [actionOf(editJob)]: 'edited',
+  [actionOf(cancelWorkflow)]: 'workflow cancelled',
+  [actionOf(retryWorkflow)]: 'workflow retried',
 };
 
 /** The paths whose entries in the audit belong to the history of a job. */
 export function historyPaths({ id, workflowId }: Pick<Job, 'id' | 'workflowId'>): string[] {
-  const own = [`/jobs/${id}`, `/jobs/${id}/cancel`, `/jobs/${id}/retry`];
-  return workflowId === null ? own : [...own, `/workflows/${workflowId}/cancel`, `/workflows/${workflowId}/retry`];
+  const own = [editJob, cancelJob, retryJob].map((change) => changePath(change, id));
+  if (workflowId === null) return own;
+  return [...own, ...[cancelWorkflow, retryWorkflow].map((change) => changePath(change, workflowId))];
 }
 
 interface Sources {

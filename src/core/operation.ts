@@ -1,6 +1,7 @@
 /** Bulk operations: one action on every job that matches a filter. */
 
 import type { Asker, NewAuditEntry } from './audit.ts';
+import { actionOf, changePath, JOB_CHANGES } from './job-change.ts';
 import type { JobFilter } from './job-filter.ts';
 
 export const BULK_ACTIONS = ['cancel', 'retry', 'delete'] as const;
@@ -33,16 +34,11 @@ export interface OperationStep {
   status: Operation['status'];
 }
 
-/** The routes that do the same to one job. */
-const ROUTES = { cancel: 'POST /jobs/:id/cancel', retry: 'POST /jobs/:id/retry', delete: 'DELETE /jobs/:id' } as const;
+/** The changes that do the same to one job. */
+const CHANGES = { cancel: JOB_CHANGES.cancelJob, retry: JOB_CHANGES.retryJob, delete: JOB_CHANGES.deleteJob } as const;
 
 /** The entry of the audit for one job of an operation: as if it had been changed alone. */
 export function auditEntryOf(action: Operation['action'], jobId: number, askedBy: Asker): NewAuditEntry {
-  const route = ROUTES[action];
-  return {
-    ...askedBy,
-    action: route,
-    path: route.slice(route.indexOf('/')).replace(':id', String(jobId)),
-    status: null,
-  };
+  const change = CHANGES[action];
+  return { ...askedBy, action: actionOf(change), path: changePath(change, jobId), status: null };
 }

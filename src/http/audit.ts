@@ -5,6 +5,7 @@ import type { Route } from '../api/route.ts';
 import { routes } from '../api/routes.ts';
 import type { NewAuditEntry } from '../core/audit.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
+import { actionOf } from '../core/job-change.ts';
 import type { Log } from '../ops/log.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import { pathIn } from './path-in.ts';
@@ -29,11 +30,11 @@ export function isAudited(route: Route): boolean {
  * Hooks of a route. The entry is written before the change, so a change that cannot be recorded is not made, and a process that
  * dies leaves an entry without a result. The result is added before the reply is sent; if that fails, the log has it.
  */
-export function auditHooks({ method, path }: Route, scheduler: Scheduler, log: Log) {
+export function auditHooks(route: Route, scheduler: Scheduler, log: Log) {
   const entryOf = (request: FastifyRequest, status: number | null): NewAuditEntry => ({
     actor: request.principal.name,
     address: request.address,
-    action: `${method} ${path}`,
+    action: actionOf(route),
     path: pathIn(request).slice(0, 1_024),
     status,
     requestId: request.id,

@@ -1,5 +1,7 @@
 import { byteText } from '../../../../src/api/byte-text.ts';
 import type { JobDetail } from '../../../../src/api/job.ts';
+import { pathOf } from '../../../../src/api/route.ts';
+import { routes } from '../../../../src/api/routes.ts';
 import { API } from '../../data/place.ts';
 import { CopyButton } from '../../parts/copy.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
@@ -41,7 +43,7 @@ export function Details({ job }: { job: JobDetail }) {
         <section className="card">
           <header className="card-head">
             <h2>Checkpoint</h2>
-            <a href={`${API}/jobs/${job.id}/checkpoint`} download={`checkpoint-${job.id}`}>
+            <a href={API + pathOf(routes.readCheckpoint, { id: job.id })} download={`checkpoint-${job.id}`}>
               Download
             </a>
           </header>

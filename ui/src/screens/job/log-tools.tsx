@@ -1,3 +1,5 @@
+import { pathOf } from '../../../../src/api/route.ts';
+import { routes } from '../../../../src/api/routes.ts';
 import { DownloadLink } from '../../parts/download-link.tsx';
 import { numberText } from '../../words/count.ts';
 
@@ -21,7 +23,7 @@ export interface LogToolsProps {
 export function LogTools(props: LogToolsProps) {
   const { jobId, attempt, follow, onFollow, wrap, onWrap, times, onTimes } = props;
   const { wanted, onWanted, matches, match, onMatch } = props;
-  const raw = { path: `/jobs/${jobId}/logs`, query: attempt === null ? '' : `?attempt=${attempt}` };
+  const raw = { path: pathOf(routes.readLogs, { id: jobId }), query: attempt === null ? '' : `?attempt=${attempt}` };
   return (
     <div className="log-tools">
       <label className="field log-search">

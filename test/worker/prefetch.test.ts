@@ -144,8 +144,11 @@ test('prefetch: a worker that leaves gives back at once what has not started, un
   assert.ok(back.every(({ failures, interruptions }) => failures === 0 && interruptions === 0));
 });
 
-/** Runs what a killed worker left behind to its end; answers with how it was before. */
-async function takeOver(file: string): Promise<{ jobs: Job[]; started: Set<string>; charged: Job[] }> {
+/** A worker with more jobs waiting than this has prefetched. */
+const MANY = 20;
+
+/** Runs what a killed worker left behind to its end; answers with how many jobs had waited there, and which were charged. */
+async function takeOver(file: string): Promise<{ waited: number; charged: Job[] }> {
   const started = new Set((await readFile(`${file}.starts`, 'utf8')).split('\n'));
   await using workron = await open(file, { log: 'silent' });
   const ids = Array.from({ length: effort.aheadJobs }, (_, index) => String(index + 1));
@@ -156,7 +159,6 @@ async function takeOver(file: string): Promise<{ jobs: Job[]; started: Set<strin
     [],
   );
   const given = jobs.filter(({ id, attempts, status }) => attempts > 0 && status === 'pending' && !started.has(id));
-  assert.ok(given.length > 20, `${given.length} were waiting at the worker`);
   for (const { id } of [...given.slice(0, 5), ...given.slice(-5)]) {
     assert.deepEqual(
       (await workron.attempts(id)).map(({ outcome }) => outcome),
@@ -167,7 +169,7 @@ async function takeOver(file: string): Promise<{ jobs: Job[]; started: Set<strin
   const again = job('work', { run: () => null });
   await workron.start({ jobs: [again], concurrency: 100 });
   await Promise.all(ids.map((id) => workron.handle(id).result({ timeout: '60s' })));
-  return { jobs, started, charged };
+  return { waited: given.length, charged };
 }
 
 test('prefetch: kill -9 with many jobs waiting at the worker loses none, and charges none that had not started', async (t) => {
@@ -181,21 +183,25 @@ test('prefetch: kill -9 with many jobs waiting at the worker loses none, and cha
   );
   assert.equal(await child.line(), 'stuck');
   await child.kill();
-  const { charged } = await takeOver(file);
+  const { waited, charged } = await takeOver(file);
+  assert.ok(waited > MANY, `${waited} were waiting at the worker`);
   assert.equal(charged.length, 4, 'the four that a heartbeat told of are charged');
 });
 
 test('prefetch: kill -9 while the worker gives back what waits at it loses none, and charges none that had not started', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'workron-prefetch-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
-  for (let kill = 0; kill < effort.leaveKills; kill += 1) {
-    const file = join(folder, `${kill}.db`);
+  // On a busy machine a worker may leave before it has prefetched many jobs: such a kill does not count.
+  for (let kills = 0, tries = 0; kills < effort.leaveKills; tries += 1) {
+    assert.ok(tries < effort.leaveKills + 20, `${kills} of ${tries} workers had many jobs waiting`);
+    const file = join(folder, `${tries}.db`);
     const script = new URL('../kit/prefetch-worker.ts', import.meta.url);
     await using child = Child.script(script, file, String(effort.aheadJobs), 'leaves');
     assert.equal(await child.line(), 'leaves');
     await setTimeout(randomInt(15));
     await child.kill();
-    const { charged } = await takeOver(file);
+    const { waited, charged } = await takeOver(file);
     assert.ok(charged.length <= 4, 'no more than were running');
+    if (waited > MANY) kills += 1;
   }
 });

@@ -54,7 +54,7 @@ export function addChecks(
               isLocal,
               user: () => proxy.userOf(request.raw, request.ip),
             })
-          : identified(options.identify(request.raw));
+          : identified(options.identify());
     } catch (error) {
       if (isWorkronError(error, 'unauthorized') && headers.authorization !== undefined)
         guesses.count(request.address, performance.now());

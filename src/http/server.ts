@@ -35,7 +35,7 @@ export interface ServerOptions {
   /** Proxies whose headers are believed. */
   proxy?: ProxyOptions;
   /** The application in front says who calls: `undefined` refuses. Without it, a mounted server lets everybody do everything. */
-  identify?: (request: IncomingMessage) => Principal | undefined;
+  identify?: () => Principal | undefined;
   /** Host names that are accepted without a token, and whose pages may call the server. */
   allowedHosts: readonly string[];
   /** The server speaks https only. */

@@ -18,6 +18,20 @@ test('limits: one caller cannot take all seats for streams', () => {
   assert.throws(() => limit.take('10.0.0.1'), { code: 'overloaded' });
 });
 
+test('limits: who waits for jobs to end leaves seats to workers that wait for jobs', async () => {
+  await using server = await openTestServer({ maxPolls: 4 });
+  const { body: job } = await server.call('POST', '/jobs', { command: 'true', queue: 'slow' });
+  const hungUp = new AbortController();
+  const wait = (timeout: string) =>
+    fetch(`${server.url}/jobs/${job.id}/wait?timeout=${timeout}`, { signal: hungUp.signal });
+  const waits = Array.from({ length: 8 }, () => wait('10m').then(({ status }) => status));
+  assert.equal(await Promise.race(waits), 503, 'one caller has a quarter of them');
+  const { body: worker } = await server.call('POST', '/workers/register', { name: 'w' });
+  assert.equal((await server.call('POST', '/jobs/claim', { worker_id: worker.worker_id })).status, 200);
+  hungUp.abort();
+  await Promise.allSettled(waits);
+});
+
 test('limits: workers are listed in pages, and the client reads all of them', async () => {
   await using server = await openTestServer();
   for (let n = 0; n < 5; n += 1) await server.call('POST', '/workers/register', { name: `w${n}` });

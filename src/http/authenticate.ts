@@ -3,7 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { PAGE_PATH, routes } from '../api/routes.ts';
-import { WorkronError } from '../core/error.ts';
+import { isWorkronError, WorkronError } from '../core/error.ts';
 import { ROLE_SCOPES, SCOPES, type Scope, type ValidToken } from '../core/token.ts';
 import { derivedFromHash, derivedToken, isStoredToken, nameInDerived } from '../ops/token-text.ts';
 import type { Access } from '../scheduler/access/access.ts';
@@ -83,6 +83,20 @@ export async function authenticate(request: Request, known: Known): Promise<Prin
   if (found === undefined && token === null && !isStoredToken(given)) return EVERYBODY;
   if (found === undefined) throw new WorkronError('unauthorized', 'The token is not valid');
   return found;
+}
+
+/** Whether the caller of a request that is still being answered would be accepted now. A ticket is used up; its caller counts. */
+export async function isStillAccepted({ caller }: Principal, request: Request, known: Known): Promise<boolean> {
+  if (request.ticket !== undefined && known.token !== null && caller !== null) {
+    return (await ofCaller(caller, known.token, known)) !== undefined;
+  }
+  return await authenticate(request, known).then(
+    () => true,
+    (error: unknown) => {
+      if (isWorkronError(error, 'unauthorized')) return false;
+      throw error;
+    },
+  );
 }
 
 async function withoutHeader(request: Request, token: string, known: Known): Promise<Principal | undefined> {

@@ -9,6 +9,7 @@ import type { Log } from '../ops/log.ts';
 import type { AnswerBudget, AnswerRoom } from './answer-budget.ts';
 import { type Answer, type Call, type Chunks, type RouteHandler, Serialized, type Shared } from './handler.ts';
 import { readJson } from './read-json.ts';
+import { watchAccess } from './watch-access.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const NO_BYTES = Buffer.alloc(0);
@@ -26,17 +27,18 @@ export async function answerCall(
   log: Log,
 ): Promise<unknown> {
   const hangUp = new AbortController();
+  const access = handler.long ? watchAccess(request.isStillAccepted, log) : undefined;
   reply.raw.once('close', () => {
+    access?.over();
     if (!reply.raw.writableFinished) hangUp.abort(new Error('The caller hung up'));
   });
-  const signal = handler.long ? AbortSignal.any([hangUp.signal, shared.closing]) : hangUp.signal;
+  const signal = access === undefined ? hangUp.signal : AbortSignal.any([hangUp.signal, shared.closing, access.ended]);
   const call = callOf(handler, request, { shared, log: log.child({ request_id: request.id }), signal });
   try {
     const room = isRead(handler) ? await roomUntilSent(shared.answers, reply, signal) : undefined;
     return await sendAnswer(await handler.handle(call), reply, { call, room });
   } catch (error) {
-    if (shared.closing.aborted && signal.aborted && !hangUp.signal.aborted) throw shared.closing.reason;
-    if (!hangUp.signal.aborted) throw error;
+    if (!hangUp.signal.aborted) throw signal.aborted ? signal.reason : error;
     call.log.debug({ path: handler.route.path }, 'the caller hung up');
     reply.hijack();
     return reply;

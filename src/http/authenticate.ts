@@ -3,11 +3,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { PAGE_PATH, routes } from '../api/routes.ts';
-import { WorkronError } from '../core/error.ts';
+import { isWorkronError, WorkronError } from '../core/error.ts';
 import { ROLE_SCOPES, SCOPES, type Scope, type ValidToken } from '../core/token.ts';
 import { derivedFromHash, derivedToken, isStoredToken, nameInDerived } from '../ops/token-text.ts';
 import type { Access } from '../scheduler/access/access.ts';
 import type { Sessions } from '../scheduler/access/sessions.ts';
+import { matches } from './path-in.ts';
 import { sessionIn } from './session.ts';
 
 export interface Principal {
@@ -60,7 +61,7 @@ interface Known {
 
 /**
  * Returns the caller. If the server has a token, the request needs `Authorization: Bearer` with it, with a token of the store, or
- * with one that was derived from either for this request; or a session of the page; or a ticket. Else this throws
+ * with one that was derived from either to report the end of a worker; or a session of the page; or a ticket. Else this throws
  * `unauthorized`. A session counts only for requests of the page itself, since browsers add cookies to others.
  */
 export async function authenticate(request: Request, known: Known): Promise<Principal> {
@@ -82,6 +83,20 @@ export async function authenticate(request: Request, known: Known): Promise<Prin
   if (found === undefined && token === null && !isStoredToken(given)) return EVERYBODY;
   if (found === undefined) throw new WorkronError('unauthorized', 'The token is not valid');
   return found;
+}
+
+/** Whether the caller of a request that is still being answered would be accepted now. A ticket is used up; its caller counts. */
+export async function isStillAccepted({ caller }: Principal, request: Request, known: Known): Promise<boolean> {
+  if (request.ticket !== undefined && known.token !== null && caller !== null) {
+    return (await ofCaller(caller, known.token, known)) !== undefined;
+  }
+  return await authenticate(request, known).then(
+    () => true,
+    (error: unknown) => {
+      if (isWorkronError(error, 'unauthorized')) return false;
+      throw error;
+    },
+  );
 }
 
 async function withoutHeader(request: Request, token: string, known: Known): Promise<Principal | undefined> {
@@ -130,10 +145,11 @@ async function storedToken(given: string, request: Request, access: Known['acces
     const token = await access.validToken(given);
     return token === undefined ? undefined : principalOf(token);
   }
-  const start = nameInDerived(given);
+  const start = isEndOfWorker(request) ? nameInDerived(given) : undefined;
   const token = start === undefined ? undefined : await access.validTokenByHash(start);
   if (token === undefined || !isEqual(given, derivedFromHash(token.hash, requestLine(request)))) return undefined;
-  return { ...principalOf(token), caller: null, scopes: ['work'] };
+  const principal = principalOf(token);
+  return { ...principal, caller: null, scopes: principal.scopes.filter((scope) => scope === 'work') };
 }
 
 /** Both tokens of a rotation are the same caller. */
@@ -143,8 +159,17 @@ function principalOf({ name, role, queues }: ValidToken): Principal {
 }
 
 function derivedFrom(token: string | null, given: string, request: Request): Principal | undefined {
-  if (token === null || !isEqual(given, derivedToken(token, requestLine(request)))) return undefined;
+  if (token === null || !isEndOfWorker(request)) return undefined;
+  if (!isEqual(given, derivedToken(token, requestLine(request)))) return undefined;
   return { ...configured(token), name: 'derived token', caller: null, scopes: ['work'] };
+}
+
+/**
+ * The one request for which a derived token counts. Everybody who has a token, or the hash that the store keeps of it, can derive
+ * one for any request.
+ */
+function isEndOfWorker({ method, path }: Request): boolean {
+  return method === routes.goneWorker.method && matches(routes.goneWorker.path, path);
 }
 
 function requestLine({ method, path }: Request): string {

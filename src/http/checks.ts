@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { PAGE_PATH } from '../api/routes.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
 import { NEVER } from '../core/never.ts';
-import { authenticate, type Principal } from './authenticate.ts';
+import { authenticate, isStillAccepted, type Principal } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import type { Context } from './context.ts';
 import { GuessLimit } from './guess-limit.ts';
@@ -46,15 +46,13 @@ export function addChecks(
     try {
       const asked = { headers, method, path: pathIn(request), ticket: takeTicket(request), signal: NEVER };
       const isLocal = local.connections.has(request.raw.socket);
-      request.principal =
-        options.identify === undefined
-          ? await authenticate(asked, {
-              token,
-              access: scheduler,
-              isLocal,
-              user: () => proxy.userOf(request.raw, request.ip),
-            })
-          : identified(options.identify(request.raw));
+      const user = () => proxy.userOf(request.raw, request.ip);
+      const known = { token, access: scheduler, isLocal, user };
+      if (options.identify === undefined) {
+        const principal = await authenticate(asked, known);
+        request.principal = principal;
+        request.isStillAccepted = () => isStillAccepted(principal, asked, known);
+      } else request.principal = identified(options.identify());
     } catch (error) {
       if (isWorkronError(error, 'unauthorized') && headers.authorization !== undefined)
         guesses.count(request.address, performance.now());

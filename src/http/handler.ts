@@ -44,7 +44,7 @@ export interface Call<Query = unknown, Body = unknown> extends Shared {
   remoteAddress: string;
   requestId: string;
   log: Log;
-  /** Aborts when the caller hangs up; for `long` routes also when the server closes. */
+  /** Aborts when the caller hangs up; for `long` routes also when the server closes, or the caller's token or session ends. */
   signal: AbortSignal;
 }
 

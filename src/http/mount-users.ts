@@ -1,50 +1,32 @@
-/** The users of an application in which the API is mounted, from its answer to the request until the handler has it. */
+/** The users of an application in which the API is mounted, from its answer to a request until the handler asks for it. */
 
-import { randomUUID } from 'node:crypto';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
 import { decode } from '../api/decode.ts';
 import { label } from '../api/fields.ts';
-import { TOKEN_ROLES } from '../core/token.ts';
+import { QUEUE_ROLES, TOKEN_ROLES } from '../core/token.ts';
 import type { Principal } from './authenticate.ts';
 import type { MountOptions, MountUser } from './mounted.ts';
 import { userPrincipal } from './trusted-proxy.ts';
 
-/** Carries the key of a user through an injected request. What a caller sends under this name is overwritten. */
-export const USER_HEADER = 'x-workron-mount-user';
-
 export class MountUsers {
   readonly #authorize: NonNullable<MountOptions['authorize']>;
-  readonly #byRequest = new WeakMap<IncomingMessage, Principal>();
-  readonly #byKey = new Map<string, Principal>();
+  readonly #asking = new AsyncLocalStorage<Principal | undefined>();
 
   constructor(authorize: NonNullable<MountOptions['authorize']>) {
     this.#authorize = authorize;
   }
 
-  /**
-   * Asks the application about `asked`, the request as the application knows it, and remembers the answer for `request`. The two
-   * differ if the body had to be made readable again.
-   */
-  async admit(asked: IncomingMessage, request: IncomingMessage): Promise<void> {
-    const principal = principalFrom(await this.#authorize(asked));
-    if (principal !== undefined) this.#byRequest.set(request, principal);
-  }
-
-  /** Asks the application. Returns the value of `USER_HEADER`; empty if it refuses. */
-  async keyFor(request: Request): Promise<string> {
+  /** Asks the application about a request as it knows it, and then answers it. `current` is the user in that. */
+  async admit<T>(request: IncomingMessage | Request, answer: () => T): Promise<Awaited<T>> {
     const principal = principalFrom(await this.#authorize(request));
-    if (principal === undefined) return '';
-    const key = randomUUID();
-    this.#byKey.set(key, principal);
-    return key;
+    // Awaited inside: an injected request is sent only when its promise is.
+    return await this.#asking.run(principal, async () => await answer());
   }
 
-  /** The user of a request; `undefined` if the application refused. */
-  of(request: IncomingMessage): Principal | undefined {
-    const key = String(request.headers[USER_HEADER] ?? '');
-    const principal = this.#byRequest.get(request) ?? this.#byKey.get(key);
-    this.#byKey.delete(key);
-    return principal;
+  /** The user of the request that is being answered; `undefined` if the application refused. */
+  current(): Principal | undefined {
+    return this.#asking.getStore();
   }
 }
 
@@ -53,5 +35,8 @@ function principalFrom(user: MountUser | null | undefined): Principal | undefine
   const { name, role, queues = null } = user;
   decode(label(128), name, '/name');
   if (!TOKEN_ROLES.includes(role)) throw new Error(`authorize: expected a role of ${TOKEN_ROLES.join(', ')}`);
+  if (queues !== null && !(Array.isArray(queues) && QUEUE_ROLES.includes(role))) {
+    throw new Error(`authorize: expected queues as a list, and only for the roles ${QUEUE_ROLES.join(' and ')}`);
+  }
   return userPrincipal({ name, role, queues });
 }

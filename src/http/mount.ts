@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { http } from '../ops/node-http.ts';
-import { MountUsers, USER_HEADER } from './mount-users.ts';
+import { MountUsers } from './mount-users.ts';
 import type { Mounted, MountOptions } from './mounted.ts';
 import { createServer, type MountableServer, type ServerOptions } from './server.ts';
 
@@ -21,7 +21,7 @@ export async function mountServer(
   const baseOf = (request: IncomingMessage) => bases.get(request) ?? prefix;
   const users = authorize === undefined ? undefined : new MountUsers(authorize);
   const options = { ...mountable, token: null, allowedHosts: [], trusted: true, baseOf };
-  const identify = users === undefined ? {} : { identify: (request: IncomingMessage) => users.of(request) };
+  const identify = users === undefined ? {} : { identify: () => users.current() };
   const server = await createServer({ ...options, ...identify }).mount();
   /** The path below the prefix; `undefined` if it is not below it. */
   const below = (url: string): string | undefined => {
@@ -38,16 +38,16 @@ export async function mountServer(
       if (whole === undefined) return refuseRead(response);
       const url = below(request.url ?? '/');
       if (url === undefined) return refuseOutside(response);
-      whole.url = url;
-      bases.set(whole, baseIn(originalUrl, whole.url));
-      if (users === undefined) return server.handle(whole, response);
-      users.admit(request, whole).then(
-        () => server.handle(whole, response),
-        (error: unknown) => {
-          mountable.log.error({ error }, 'authorize of mount failed');
-          response.writeHead(500, { 'content-type': 'text/plain' }).end(FAILED);
-        },
-      );
+      bases.set(whole, baseIn(originalUrl, url));
+      const answer = (): void => {
+        whole.url = url;
+        server.handle(whole, response);
+      };
+      if (users === undefined) return answer();
+      users.admit(request, answer).catch((error: unknown) => {
+        mountable.log.error({ error }, 'authorize of mount failed');
+        response.writeHead(500, { 'content-type': 'text/plain' }).end(FAILED);
+      });
     },
     async fetch(request) {
       const { pathname, search, host } = new URL(request.url);
@@ -56,19 +56,16 @@ export async function mountServer(
       const path = below(pathname);
       if (path === undefined) return new Response(OUTSIDE, { status: 404, headers: { 'content-type': 'text/plain' } });
       const body = request.body === null ? undefined : Buffer.from(await request.arrayBuffer());
-      const answer = await server.inject({
-        method,
-        url: path + search,
-        headers: {
-          host,
-          ...Object.fromEntries(request.headers),
-          ...(users !== undefined && { [USER_HEADER]: await users.keyFor(request) }),
-        },
-        payloadAsStream: true,
-        signal: request.signal,
-        ...(body === undefined ? {} : { payload: body }),
-      });
-      return responseOf(answer, request.method);
+      const ask = () =>
+        server.inject({
+          method,
+          url: path + search,
+          headers: { host, ...Object.fromEntries(request.headers) },
+          payloadAsStream: true,
+          signal: request.signal,
+          ...(body === undefined ? {} : { payload: body }),
+        });
+      return responseOf(await (users === undefined ? ask() : users.admit(request, ask)), request.method);
     },
     close: () => server.close(),
   };

@@ -35,7 +35,7 @@ export interface ServerOptions {
   /** Proxies whose headers are believed. */
   proxy?: ProxyOptions;
   /** The application in front says who calls: `undefined` refuses. Without it, a mounted server lets everybody do everything. */
-  identify?: (request: IncomingMessage) => Principal | undefined;
+  identify?: () => Principal | undefined;
   /** Host names that are accepted without a token, and whose pages may call the server. */
   allowedHosts: readonly string[];
   /** The server speaks https only. */
@@ -95,6 +95,8 @@ const CLOSE_MS = 5_000;
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal;
+    /** Whether the caller would be accepted now. An application in front decides once for each request. */
+    isStillAccepted: () => Promise<boolean>;
     /** Where the request comes from. */
     address: string;
     /** The entry of the audit; `null` if there is none. */
@@ -176,6 +178,7 @@ function createApp(log: Log, certificate: ServerCertificate | null): FastifyInst
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
   });
   app.decorateRequest('principal');
+  app.decorateRequest('isStillAccepted', async () => true);
   app.decorateRequest('startedAt', 0);
   app.decorateRequest('address', '');
   app.decorateRequest('auditId', null);

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openTestServer } from '../kit/http.ts';
 import { tryAll } from './attack.ts';
-import { ADMIN_TOKEN, addressAttacks, bodyAttacks, hostAttacks, roleAttacks, tokenAttacks } from './http-attacks.ts';
-import { proxyAttacks, proxyServers, queueAttacks } from './proxy-attacks.ts';
+import { ADMIN_TOKEN } from './http-attacks.ts';
+import { allHttpAttacks } from './http-table.ts';
+import { proxyServers } from './proxy-attacks.ts';
 
 test('attack: nothing of the table gets through, and the servers still answer', { timeout: 300_000 }, async () => {
   await using open = await openTestServer();
@@ -13,15 +14,7 @@ test('attack: nothing of the table gets through, and the servers still answer', 
   const proxies = await proxyServers();
   await using near = proxies.near;
   await using far = proxies.far;
-  const attacks = [
-    ...hostAttacks(open),
-    ...addressAttacks(open),
-    ...bodyAttacks(open),
-    ...tokenAttacks(guarded),
-    ...(await roleAttacks(guarded)),
-    ...proxyAttacks({ near, far }),
-    ...(await queueAttacks(guarded)),
-  ];
+  const attacks = await allHttpAttacks({ open, guarded, near, far });
   assert.ok(attacks.length >= 200, `${attacks.length} attacks`);
   const results = await tryAll(attacks);
   assert.deepEqual(

@@ -53,6 +53,14 @@ export function jobAttacks(target: Target, token: string): Attack[] {
     ['raises its rights', 'setpriv --reuid=0 true'],
     ['mounts', 'mount -t tmpfs none /mnt'],
     ['is root', '[ "$(id -u)" = 0 ]'],
+    ['has the group of root', "id -G | tr ' ' '\\n' | grep -qx 0"],
+    ['may gain rights', "grep -q '^NoNewPrivs:.*0' /proc/self/status"],
+    ['has a capability', "grep -qE '^Cap(Inh|Prm|Eff|Amb):.*[1-9a-f]' /proc/self/status"],
+    ['inherits a descriptor', 'ls /proc/$$/fd | grep -qvxE "0|1|2"'],
+    ['reads the descriptors of its launcher', 'ls /proc/$PPID/fd | grep -q .'],
+    ['writes beside its folder', '[ -w "$(dirname "$WORKRON_OUTPUT")/.." ]'],
+    ['has a variable of the server', "env | grep -qE '^WORKRON_(TOKEN|DB_URL|SECRETS_KEY|NOTIFY_SECRET)'"],
+    ['traces its launcher', 'timeout 2 strace -p $PPID; [ $? -eq 124 ]'],
   ].map(([name = '', script = '']) => ({ group: 'launcher', name, script }));
   return [...scripts(target), ...launcher].map(({ group, name, script }) => ({
     group: `${group}, job with run-as`,
@@ -78,7 +86,9 @@ function scripts({ pid, folder, url }: Target): { group: string; name: string; s
       ['links', `ln ${folder}/${name} /tmp/workron-attack-$$ && rm /tmp/workron-attack-$$`],
     ].map(([verb = '', script = '']) => ({ group: 'files', name: `${verb} ${name}`, script })),
   );
-  const processes = ['environ', 'mem', 'maps', 'cwd/.', 'fd/0', 'exe', 'stack'].map((name) => ({
+  const secret = ['environ', 'mem', 'maps', 'smaps', 'pagemap', 'auxv', 'io', 'syscall', 'stack'];
+  const folders = ['cwd/.', 'root/.', 'fd/0', 'fdinfo', 'map_files', 'exe', `task/${pid}/environ`];
+  const processes = [...secret, ...folders].map((name) => ({
     group: 'processes',
     name: `reads /proc/PID/${name}`,
     script: `head -c 1 /proc/${pid}/${name} 2>/dev/null | grep -q . || ls /proc/${pid}/${name}/ 2>/dev/null | grep -q .`,
@@ -88,6 +98,13 @@ function scripts({ pid, folder, url }: Target): { group: string; name: string; s
     name: `sends SIG${name}`,
     script: `kill -${name} ${pid}`,
   }));
+  const entries = [
+    ['enters its namespaces', `nsenter -t ${pid} -m -p true`],
+    ['enters its root', `chroot /proc/${pid}/root true`],
+    ['changes its limits', `prlimit --pid ${pid} --nofile=10:10`],
+    ['changes its chance to be killed', `echo 1000 > /proc/${pid}/oom_score_adj`],
+    ['traces it', `timeout 2 strace -p ${pid}; [ $? -eq 124 ]`],
+  ].map(([name = '', script = '']) => ({ group: 'processes', name, script }));
   const requests = [
     ['lists jobs', `${url}/jobs`],
     ['reads metrics', `${url}/metrics`],
@@ -98,5 +115,5 @@ function scripts({ pid, folder, url }: Target): { group: string; name: string; s
     name,
     script: `curl -sf -o /dev/null ${words}`,
   }));
-  return [...files, ...processes, ...signals, ...requests];
+  return [...files, ...processes, ...signals, ...entries, ...requests];
 }

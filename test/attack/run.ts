@@ -6,23 +6,17 @@ import { join } from 'node:path';
 import { openTestServer } from '../kit/http.ts';
 import { startWorkron, temporaryFolder } from '../kit/workron-process.ts';
 import { type Attack, tryAll } from './attack.ts';
-import { ADMIN_TOKEN, addressAttacks, bodyAttacks, hostAttacks, roleAttacks, tokenAttacks } from './http-attacks.ts';
+import { ADMIN_TOKEN } from './http-attacks.ts';
+import { allHttpAttacks } from './http-table.ts';
 import { jobAttacks, machineAttacks, whyNoOtherUser } from './machine-attacks.ts';
-import { proxyAttacks, proxyServers, queueAttacks } from './proxy-attacks.ts';
+import { proxyServers } from './proxy-attacks.ts';
 
 const stack = new AsyncDisposableStack();
 const open = stack.use(await openTestServer());
 const guarded = stack.use(await openTestServer({ token: ADMIN_TOKEN, maxGuesses: 1_000 }));
 const proxies = await proxyServers();
-const attacks: Attack[] = [
-  ...hostAttacks(open),
-  ...addressAttacks(open),
-  ...bodyAttacks(open),
-  ...tokenAttacks(guarded),
-  ...(await roleAttacks(guarded)),
-  ...proxyAttacks({ near: stack.use(proxies.near), far: stack.use(proxies.far) }),
-  ...(await queueAttacks(guarded)),
-];
+const [near, far] = [stack.use(proxies.near), stack.use(proxies.far)];
+const attacks: Attack[] = await allHttpAttacks({ open, guarded, near, far });
 
 const skipped = whyNoOtherUser();
 if (skipped === undefined) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WorkronError } from '../../src/core/error.ts';
+import { NEVER } from '../../src/core/never.ts';
 import { ConcurrencyLimit } from '../../src/http/concurrency-limit.ts';
 import { systemClock } from '../../src/ops/clock.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
@@ -18,6 +19,20 @@ test('limits: one caller cannot take all seats for streams', () => {
   assert.throws(() => limit.take('10.0.0.1'), { code: 'overloaded' });
 });
 
+test('limits: who waits for jobs to end leaves seats to workers that wait for jobs', async () => {
+  await using server = await openTestServer({ maxPolls: 4 });
+  const { body: job } = await server.call('POST', '/jobs', { command: 'true', queue: 'slow' });
+  const hungUp = new AbortController();
+  const wait = (timeout: string) =>
+    fetch(`${server.url}/jobs/${job.id}/wait?timeout=${timeout}`, { signal: hungUp.signal });
+  const waits = Array.from({ length: 8 }, () => wait('10m').then(({ status }) => status));
+  assert.equal(await Promise.race(waits), 503, 'one caller has a quarter of them');
+  const { body: worker } = await server.call('POST', '/workers/register', { name: 'w' });
+  assert.equal((await server.call('POST', '/jobs/claim', { worker_id: worker.worker_id })).status, 200);
+  hungUp.abort();
+  await Promise.allSettled(waits);
+});
+
 test('limits: workers are listed in pages, and the client reads all of them', async () => {
   await using server = await openTestServer();
   for (let n = 0; n < 5; n += 1) await server.call('POST', '/workers/register', { name: `w${n}` });
@@ -29,6 +44,28 @@ test('limits: workers are listed in pages, and the client reads all of them', as
   const rest = (await server.call('GET', `/workers?limit=3&cursor=${first.next_cursor}`)).body;
   assert.deepEqual([rest.items.length, rest.next_cursor], [3, null]);
   assert.equal((await server.call('GET', '/workers?cursor=nonsense')).status, 400);
+});
+
+test('limits: there are at most 10,000 workers, and one that goes offline makes room', async () => {
+  await using server = await openTestServer();
+  const { body: registered } = await server.call('POST', '/workers/register', { name: 'first' });
+  const first = await server.scheduler.workers(NEVER);
+  const { id, ...worker } = first[0] as (typeof first)[number];
+  for (let n = 1; n < 10_000; n += 1) await server.scheduler.register(worker, NEVER);
+  const refused = await server.call('POST', '/workers/register', { name: 'one too many' });
+  assert.deepEqual([refused.status, refused.body.code], [503, 'overloaded']);
+  const seen = new Set<string>();
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const path: string = `/workers?limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`;
+    const page: { items: { id: string }[]; next_cursor: string | null } = (await server.call('GET', path)).body;
+    assert.ok(page.items.length <= 200);
+    for (const item of page.items) seen.add(item.id);
+    cursor = page.next_cursor;
+  }
+  assert.equal(seen.size, 10_000, 'each of them is on one page');
+  assert.equal((await server.call('POST', `/workers/${id}/leave`)).status, 200);
+  assert.equal((await server.call('POST', '/workers/register', { name: 'the next' })).status, 201);
+  assert.equal(registered.worker_id, String(id));
 });
 
 test('limits: a bulk operation on every job needs a word for it', async () => {

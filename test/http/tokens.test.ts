@@ -7,7 +7,7 @@ import { pathOf, ROLE_SCOPES, type Route, type Scope } from '../../src/api/route
 import { routes } from '../../src/api/routes.ts';
 import { TOKEN_ROLES, type TokenRole } from '../../src/core/token.ts';
 import { systemClock } from '../../src/ops/clock.ts';
-import { derivedToken } from '../../src/ops/token-text.ts';
+import { derivedFromHash, derivedToken, hashToken } from '../../src/ops/token-text.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
 import { openTestServer, type TestServer } from '../kit/http.ts';
 
@@ -287,6 +287,25 @@ test('tokens: one that is derived from a stored token allows one request as the 
   assert.equal((await send('POST', path)).status, 200);
   await admin(server)('DELETE', '/tokens/worker');
   assert.equal((await send('POST', path)).status, 401, 'it ends with its token');
+});
+
+test('tokens: one that is derived gives no role the rights of a worker, nor those who know its hash', async () => {
+  await using server = await openTestServer({ token: ADMIN });
+  for (const role of TOKEN_ROLES) {
+    const { token } = await caller(server, { role });
+    const derived = (line: string) => [derivedToken(token, line), derivedFromHash(hashToken(token), line)];
+    for (const one of derived('POST /workers/register')) {
+      assert.equal((await server.call('POST', '/workers/register', { name: 'w' }, bearer(one))).status, 401, role);
+    }
+    for (const one of derived('POST /jobs/claim')) {
+      assert.equal((await server.call('POST', '/jobs/claim', { worker_id: '1' }, bearer(one))).status, 401, role);
+    }
+    const [gone = ''] = derived('POST /workers/1/gone');
+    const mayWork = ROLE_SCOPES[role].includes('work');
+    assert.equal((await server.call('POST', '/workers/1/gone', {}, bearer(gone))).status, mayWork ? 404 : 403, role);
+  }
+  const configured = derivedToken(ADMIN, 'POST /jobs/claim');
+  assert.equal((await server.call('POST', '/jobs/claim', { worker_id: '1' }, bearer(configured))).status, 401);
 });
 
 test('tokens: wrong ones of their form are limited as others are, and cause few reads', async () => {

@@ -15,6 +15,7 @@ interface Job {
   status: string;
   error: string | null;
   result: unknown;
+  progress: { text: string | null } | null;
 }
 
 async function keyFile(folder: string, ...keys: string[]): Promise<string> {
@@ -51,11 +52,17 @@ test('secrets: a job gets the true value, and readers get ***', { timeout: 120_0
   const failed = await ended({ command: 'echo "bad $PW"; exit 1', env, max_attempts: 1 });
   assert.equal(failed.error, 'exit 1\nbad ***\n');
 
+  const reporting = await ended({ command: 'echo "0.5 with $PW" > "$WORKRON_PROGRESS"', env });
+  assert.equal(reporting.progress?.text, 'with ***');
+
   const child = await ended({
     command: `[ "$(cat "$WORKRON_PARENTS" | grep -c '${VALUE}')" = 1 ]`,
     depends_on: [job.id],
   });
   assert.equal(child.status, 'done', 'a child gets the true result');
+
+  const deleted = await fetch(`${up.url}/jobs/${job.id}`, { method: 'DELETE' });
+  assert.deepEqual(((await deleted.json()) as Job).result, { pw: '***' }, 'who deletes a job reads it');
 
   const missing = await ended({ command: 'true', env: { PW: { secret: 'nothing' } }, max_attempts: 1 });
   assert.match(missing.error ?? '', /there is no secret nothing; set it with: workron secrets set nothing/);

@@ -191,8 +191,9 @@ export const jobHandlers = {
     query: WaitQuery,
     long: true,
     replies: { 200: Job },
-    async handle({ scheduler, params, query, polls, signal }) {
-      using _ = polls.take();
+    async handle({ scheduler, params, query, polls, remoteAddress, signal }) {
+      // Workers wait for jobs in the same seats.
+      using _ = polls.take(remoteAddress);
       const { timeout: timeoutMs = DEFAULT_WAIT_MS } = query;
       return { status: 200, json: jobToWire(await scheduler.wait(pathId(params), timeoutMs, signal)) };
     },

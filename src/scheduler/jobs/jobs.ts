@@ -136,7 +136,10 @@ export function jobsOf(context: SchedulerContext, bulkWake: Wake, stopped: Abort
       return await submitter.submit([newJobOf(job, submittedBy)], { ...options, rerunOf: id }, signal);
     },
     edit: (id, change, signal) => edit(context, id, change, signal),
-    deleteJob: (id, signal) => deleteJob(context, id, signal),
+    async deleteJob(id, signal) {
+      const [job] = await maskResults(context, [await deleteJob(context, id, signal)], signal);
+      return job as Job;
+    },
     log: (request, signal) => readLog(context, request, signal),
     async bulk(request, signal) {
       const started = await startBulk(context, request, signal);

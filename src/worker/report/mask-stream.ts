@@ -1,4 +1,4 @@
-import type { ClaimedJob } from '../../core/job.ts';
+import type { ClaimedJob, Progress } from '../../core/job.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { MASK, MIN_SECRET_LENGTH, maskJson, maskText } from '../../core/secret.ts';
 
@@ -25,6 +25,12 @@ export function maskOutcome(job: ClaimedJob, outcome: Outcome): Outcome {
     ...(typeof error === 'string' && { error: maskText(error, values) }),
     ...(thrown !== undefined && { thrown: maskJson(thrown, values) }),
   } as Outcome;
+}
+
+/** Masks secrets in what readers see of a running attempt. */
+export function maskProgress(job: ClaimedJob, { fraction, text }: Progress): Progress {
+  const values = text === null || job.secretEnv === undefined ? [] : secretsOf(job);
+  return { fraction, text: text === null ? null : maskText(text, values) };
 }
 
 /** Replaces values in bytes that arrive in chunks, wherever the chunks are cut. */

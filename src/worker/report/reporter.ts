@@ -11,6 +11,7 @@ import type { JobSource } from '../job-source.ts';
 import type { Assignment } from '../run/assignment.ts';
 import { transferMs } from '../time/transfer-ms.ts';
 import { within } from '../time/within.ts';
+import { maskProgress } from './mask-stream.ts';
 
 const EVERY_MS = 200;
 const ANSWER_MS = 15_000;
@@ -29,7 +30,7 @@ export class Reporter {
 
   /** Sent soon. Newer progress replaces progress that was not sent yet. */
   progress(assignment: Assignment, progress: Progress): void {
-    this.#latest.set(assignment, progress);
+    this.#latest.set(assignment, maskProgress(assignment.job, progress));
     this.#timer ??= setTimeout(() => void this.#flush([...this.#latest.keys()]), EVERY_MS);
   }
 

@@ -1,0 +1,124 @@
+/** Attacks on values that no reader may see, and on the answers to keys of others. */
+
+import assert from 'node:assert/strict';
+import { routes } from '../../src/api/routes.ts';
+import type { TestServer } from '../kit/http.ts';
+import type { Attack } from './attack.ts';
+import { ADMIN_TOKEN } from './http-attacks.ts';
+
+const PLAIN = 'canary-of-a-plain-variable';
+const SECRET = 'canary-of-a-secret';
+const ENV = { PLAIN, PW: { secret: 'attacked' } };
+const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
+/** Streams that do not end, and the file of a stored workflow, which has its env as it was written. */
+const LEFT_OUT: readonly string[] = [
+  routes.streamEvents.path,
+  routes.nudgeWorker.path,
+  routes.waitJob.path,
+  routes.readDefinitionSource.path,
+];
+
+/** Every answer that can be read, by the caller with all rights, after values were put wherever a variable can be. */
+export async function hiddenAttacks(server: TestServer): Promise<Attack[]> {
+  const make = async (method: string, path: string, body: object) => {
+    const { status, body: made } = await server.call(method, path, body, admin);
+    assert.ok(status < 300, `${method} ${path}: ${status} ${JSON.stringify(made)}`);
+    return String(made.id ?? made.name);
+  };
+  const steps = [{ key: 'a', command: 'true', env: ENV, delay: '1h' }];
+  const source = `name: hidden\nsteps:\n  - { key: a, command: 'true', env: { PLAIN: ${PLAIN}, PW: { secret: attacked } } }\n`;
+  await make('PUT', '/secrets/attacked', { value: SECRET });
+  const job = await make('POST', '/jobs', { command: 'true', delay: '1h', env: ENV });
+  const workflow = await make('POST', '/workflows', { name: 'hidden', steps });
+  await make('PUT', '/schedules/hidden', { every: '1h', job: { command: 'true', env: ENV } });
+  await make('PUT', '/definitions/hidden', { source });
+  const reads = Object.values(routes).filter(({ method, path }) => method === 'GET' && !LEFT_OUT.includes(path));
+  const addresses = reads.flatMap(({ path }) => {
+    if (path.includes(':name')) return [path.replace(':name', 'hidden')];
+    if (!path.includes(':id')) return [path];
+    return [job, workflow].map((id) => path.replace(':id', id));
+  });
+  const changes: [string, string, object?][] = [
+    ['PATCH', `/jobs/${job}`, { priority: 1 }],
+    ['POST', `/jobs/${job}/rerun`],
+    ['POST', `/jobs/${job}/cancel`],
+    ['POST', `/jobs/${job}/retry`],
+    ['PATCH', '/schedules/hidden', { every: '2h' }],
+    ['POST', '/schedules/hidden/pause'],
+    ['POST', '/jobs', { command: 'true', env: { ...ENV, 'NOT=A NAME': PLAIN } }],
+    ['POST', '/jobs', { command: 'true', env: { PW: { secret: 'attacked', value: SECRET } } }],
+  ];
+  const requests = [...new Set(addresses)].map((path): [string, string, object?] => ['GET', path]);
+  return [...requests, ...changes].map(([method, path, body]) => ({
+    group: 'values of env and secrets',
+    name: `${method} ${path}`,
+    async attempt() {
+      const answer = await server.call(method, path, body, admin);
+      const text = JSON.stringify(answer.body);
+      return text.includes(PLAIN) || text.includes(SECRET) ? `${answer.status} shows a value` : null;
+    },
+  }));
+}
+
+/** What a submitter of the queue `mine` tries beyond the plain ways. */
+export async function escapeAttacks(server: TestServer): Promise<Attack[]> {
+  const made = async (body: object) => (await server.call('POST', '/tokens', body, admin)).body.token as string;
+  const restricted = {
+    authorization: `Bearer ${await made({ name: 'escapes', role: 'submitter', queues: ['mine'] })}`,
+  };
+  const other = { authorization: `Bearer ${await made({ name: 'escaped', role: 'submitter' })}` };
+  const file = (lines: string) => ({ source: `name: escape\n${lines}` });
+  const attempts: [string, string, object][] = [
+    ...['MINE', 'mine ', 'mi\u200bne', '\uff4dine', 'mine,theirs', '*'].map((queue): [string, string, object] => [
+      'POST',
+      '/jobs',
+      { command: 'true', queue },
+    ]),
+    ['POST', '/jobs', { command: 'true' }],
+    ['POST', '/jobs', { command: 'true', queue: 'mine', submitted_by: 'token' }],
+    ['POST', '/jobs', { command: 'true', queue: 'mine', workflow_id: '1' }],
+    [
+      'POST',
+      '/jobs',
+      { command: 'true', queue: 'mine', gang: { size: 2 }, unique: { key: 'theirs', on_conflict: 'replace' } },
+    ],
+    [
+      'POST',
+      '/workflows',
+      { name: 'w', steps: [{ key: 'a', queue: 'mine', command: 'x', unique: { key: 'theirs' } }] },
+    ],
+    ['PUT', '/schedules/escape', { every: '1h', job: { queue: 'mine', command: 'x', unique: { key: 'theirs' } } }],
+    ['PUT', '/definitions/escape', file("defaults: { queue: theirs }\nsteps:\n  - { key: a, command: 'true' }\n")],
+    ['PUT', '/definitions/escape', file("steps:\n  - { key: a, command: 'true' }\n")],
+    [
+      'PUT',
+      '/definitions/escape',
+      file("steps:\n  - { key: a, queue: mine, command: 'true' }\nnotify:\n  - { on: [failed], command: id }\n"),
+    ],
+    ['POST', '/schedules/apply', { owner: 'me', schedules: [] }],
+    ['POST', '/notify/test', { notify: [{ on: ['failed'], command: 'id' }] }],
+    ['POST', '/jobs/bulk', { action: 'cancel', filter: { queue: 'theirs' } }],
+    ['PATCH', '/queues/theirs', { paused: true }],
+  ];
+  const body = { command: 'true', queue: 'mine', delay: '1h' };
+  return [
+    ...attempts.map(([method, path, sent]) => ({
+      group: 'escapes from a queue',
+      name: `${method} ${path} ${JSON.stringify(sent).slice(0, 60)}`,
+      async attempt() {
+        const { status } = await server.call(method, path, sent, restricted);
+        return [400, 403].includes(status) ? null : `answered ${status}`;
+      },
+    })),
+    {
+      group: 'escapes from a queue',
+      name: 'the idempotency key of another token',
+      async attempt() {
+        const key = { 'idempotency-key': 'shared' };
+        const theirs = await server.call('POST', '/jobs', body, { ...other, ...key });
+        const mine = await server.call('POST', '/jobs', body, { ...restricted, ...key });
+        return mine.body.id === theirs.body.id ? 'got the job of another' : null;
+      },
+    },
+  ];
+}

@@ -1,91 +1,60 @@
 /**
- * Watches the clock of the store against the monotonic clock of this process. A clock that was set counts as an outage:
- * the store cannot know by it for how long a worker has been silent.
+ * Counts by the monotonic clock of this process for how long leases were not renewed. The store's clock may be set at any
+ * moment, and back again unnoticed, so the instant of a heartbeat only tells it from the one before.
  */
 
-import type { Watched } from '../../core/lease.ts';
+import type { HeldLease } from '../../core/lease.ts';
 import type { SchedulerContext } from '../context.ts';
 
-/** A worker ends its commands at least a tenth of its lease, or a second, before the lease ends. Half of that may be lost. */
-const TOLERANCE_SHARE = 1 / 20;
-const MAX_TOLERANCE_MS = 500;
-/** The monotonic clock has a resolution of 10 ms. */
-const MIN_TOLERANCE_MS = 50;
-
-interface ClockWatchOptions {
-  leaseMs: number;
-  /** Looks further apart than this do not count as one watch. */
-  maxGapMs: number;
-}
-
-/** The store's clock less the monotonic one: between these two, because the answer took some time. */
-interface Offset {
-  min: number;
-  max: number;
-}
-
-interface Watch {
-  since: number;
-  offset: Offset;
-  /** When `offset` was first measured: it is measured again once per lease, because clocks drift apart. */
-  anchoredAt: number;
-}
-
-export class ClockWatch {
-  readonly #context: Pick<SchedulerContext, 'store' | 'clock' | 'log'>;
-  readonly #options: ClockWatchOptions;
-  readonly #toleranceMs: number;
-  #watch: Watch | undefined;
+export class LeaseWatch {
+  readonly #context: Pick<SchedulerContext, 'store' | 'clock'>;
+  readonly #maxGapMs: number;
+  /** Each lease as it was last renewed, and since when it was seen so. */
+  #seen = new Map<string, { heardAt: number; since: number }>();
   #lastLookAt = Number.NEGATIVE_INFINITY;
 
-  constructor(context: Pick<SchedulerContext, 'store' | 'clock' | 'log'>, options: ClockWatchOptions) {
+  /** Looks further apart than `maxGapMs` do not count as one watch. */
+  constructor(context: Pick<SchedulerContext, 'store' | 'clock'>, maxGapMs: number) {
     this.#context = context;
-    this.#options = options;
-    this.#toleranceMs = Math.max(MIN_TOLERANCE_MS, Math.min(MAX_TOLERANCE_MS, options.leaseMs * TOLERANCE_SHARE));
+    this.#maxGapMs = maxGapMs;
   }
 
-  /** Ends the watch, for instance after a failed call. The next look begins another. */
+  /** Begins the watch again, for instance after a failed call. */
   reset(): void {
-    this.#watch = undefined;
+    this.#seen.clear();
   }
 
-  /** Looks at the clock. Returns for how long it has run evenly, and the store has answered without a gap. */
-  async look(signal: AbortSignal): Promise<Watched> {
+  /**
+   * Returns the leases that were seen without a renewal for their whole length: these are over. `nextMs` is when the next one
+   * will be if it is not renewed.
+   */
+  async look(signal: AbortSignal): Promise<{ over: HeldLease[]; nextMs: number }> {
     const { store, clock } = this.#context;
     const sentAt = clock.monotonicMs();
-    if (sentAt - this.#lastLookAt > this.#options.maxGapMs) this.reset();
+    if (sentAt - this.#lastLookAt > this.#maxGapMs) this.reset();
     this.#lastLookAt = sentAt;
-    let now: number;
+    let leases: HeldLease[];
     try {
-      now = await store.now(signal);
+      leases = await store.leases(signal);
     } catch (error) {
       this.reset();
       throw error;
     }
-    const offset = { min: now - clock.monotonicMs(), max: now - sentAt };
-    if (this.#watch !== undefined && this.#wasSet(this.#watch, offset)) this.reset();
-    if (this.#watch === undefined) {
-      this.#watch = { since: now, offset, anchoredAt: sentAt };
-      return { since: now, at: now };
+    // A renewal may be as late as the answer; that a lease was not renewed is known for the time before the question.
+    const answeredAt = clock.monotonicMs();
+    const before = this.#seen;
+    this.#seen = new Map();
+    const over: HeldLease[] = [];
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const lease of leases) {
+      const key = `${lease.workerId}.${lease.jobId}`;
+      const known = before.get(key);
+      const seen = known?.heardAt === lease.heardAt ? known : { heardAt: lease.heardAt, since: answeredAt };
+      this.#seen.set(key, seen);
+      const leftMs = seen.since + lease.leaseMs - sentAt;
+      if (leftMs <= 0) over.push(lease);
+      else nextMs = Math.min(nextMs, leftMs);
     }
-    const { since, offset: before, anchoredAt } = this.#watch;
-    // By the offset before this look: whatever happened during it, no lease ends too early.
-    const at = Math.min(now, Math.floor(sentAt + before.min));
-    const isOld = sentAt - anchoredAt > this.#options.leaseMs;
-    this.#watch = isOld ? { since, offset, anchoredAt: sentAt } : { since, offset: common(before, offset), anchoredAt };
-    return { since, at };
+    return { over, nextMs };
   }
-
-  #wasSet({ offset: before }: Watch, offset: Offset): boolean {
-    const jumpMs = offset.min > before.max ? offset.min - before.max : Math.min(0, offset.max - before.min);
-    if (Math.abs(jumpMs) <= this.#toleranceMs) return false;
-    const { log } = this.#context;
-    log.warn({ jump_ms: Math.round(jumpMs) }, 'the clock of the store was set; leases count from now on');
-    return true;
-  }
-}
-
-function common(a: Offset, b: Offset): Offset {
-  const both = { min: Math.max(a.min, b.min), max: Math.min(a.max, b.max) };
-  return both.min <= both.max ? both : a;
 }

@@ -6,7 +6,18 @@ import type { Store } from '../src/store/store.ts';
 import { aStep, aWorkflow } from './kit/builders.ts';
 import { after, fates, Hands, readWorkflow, settleDown, statuses, submitWorkflow } from './kit/graph.ts';
 import { nextHint } from './kit/hints.ts';
-import { cancel, claim, forever, ids, loseLeases, readOne, register, retry, submitOne } from './kit/steps.ts';
+import {
+  cancel,
+  claim,
+  forever,
+  ids,
+  loseLeases,
+  readOne,
+  register,
+  retireWorkers,
+  retry,
+  submitOne,
+} from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 
 const DAY_MS = 86_400_000;
@@ -299,7 +310,7 @@ export function exerciseGroups(open: OpenStore): void {
       lost.map(({ groupId }) => groupId),
       [step['each']],
     );
-    assert.deepEqual(await store.retireWorkers({ forgetAfterMs: 0 }, forever), [id]);
+    assert.deepEqual(await retireWorkers(store, 0), [id]);
     assert.equal((await readOne(store, step['each'] ?? 0)).status, 'running');
   });
 

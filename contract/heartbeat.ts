@@ -5,6 +5,7 @@ import {
   cancel,
   claim,
   claimOne,
+  findLost,
   forever,
   ids,
   loseLeases,
@@ -25,9 +26,9 @@ export function exerciseHeartbeat(open: OpenStore): void {
     await advance(LEASE_MS - 5_000);
     assert.deepEqual(await beat(store, lease.workerId, [lease], 1), QUIET);
     await advance(LEASE_MS - 5_000);
-    assert.deepEqual(await store.findLost({ limit: 10, dead: [] }, forever), []);
+    assert.deepEqual(await findLost(store), []);
     await advance(10_000);
-    assert.equal((await store.findLost({ limit: 10, dead: [] }, forever)).length, 1);
+    assert.equal((await findLost(store)).length, 1);
   });
 
   test('heartbeat: is shown on the job and on the worker', async ({ store, advance }) => {
@@ -155,7 +156,7 @@ export function exerciseHeartbeat(open: OpenStore): void {
     const answer = await beat(store, other.id, [lease], 9);
     assert.deepEqual(answer?.lost, [{ jobId: lease.job.id, attempt: 1 }]);
     await advance(10_000);
-    assert.equal((await store.findLost({ limit: 10, dead: [] }, forever)).length, 1);
+    assert.equal((await findLost(store)).length, 1);
     assert.equal((await readOne(store, lease.job.id)).workerId, lease.workerId);
   });
 
@@ -167,7 +168,7 @@ export function exerciseHeartbeat(open: OpenStore): void {
     await advance(LEASE_MS - 5_000);
     assert.deepEqual(await beat(store, id, [{ job: kept, workerId: id }], null), QUIET);
     await advance(10_000);
-    const lost = await store.findLost({ limit: 10, dead: [] }, forever);
+    const lost = await findLost(store);
     assert.deepEqual(ids(lost.map(({ job }) => job)), [dropped.id]);
   });
 
@@ -191,14 +192,14 @@ export function exerciseHeartbeat(open: OpenStore): void {
     const answer = await store.heartbeat({ workerId: id, leases: null, seenClaim: null }, forever);
     assert.deepEqual(answer, { ...QUIET, cancel: [{ jobId: uncounted[0]?.id, attempt: 1 }] });
     await advance(10_000);
-    assert.deepEqual(await store.findLost({ limit: 10, dead: [] }, forever), []);
+    assert.deepEqual(await findLost(store), []);
   });
 
   test('heartbeat: an expired lease is renewed if its job has not been taken back', async ({ store, advance }) => {
     const lease = await claimOne(store, aJob());
     await advance(LEASE_MS * 3);
     assert.deepEqual(await beat(store, lease.workerId, [lease], 1), QUIET);
-    assert.deepEqual(await store.findLost({ limit: 10, dead: [] }, forever), []);
+    assert.deepEqual(await findLost(store), []);
   });
 
   test('heartbeat: the reply tells a worker that it is draining, and its leases stay', async ({ store }) => {

@@ -8,6 +8,7 @@ import {
   beat,
   claim,
   claimOne,
+  findLost,
   forever,
   ids,
   loseLeases,
@@ -254,7 +255,7 @@ export function exerciseInsertAndClaim(open: OpenStore): void {
     const id = await waiting(store);
     const { handed } = await hand(store, id, jobs(1));
     await advance(LEASE_MS - 5_000);
-    assert.deepEqual(await store.findLost({ limit: 10, dead: [] }, forever), []);
+    assert.deepEqual(await findLost(store), []);
     const lost = (await loseLeases(store, advance)).find((job) => job.id === handed[0]);
     assert.deepEqual([lost?.status, lost?.failures, lost?.losses], ['pending', 1, 1]);
   });

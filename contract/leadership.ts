@@ -4,7 +4,7 @@ import { isWorkronError } from '../src/core/error.ts';
 import type { TermFence } from '../src/core/leadership.ts';
 import type { Store } from '../src/store/store.ts';
 import { aJob } from './kit/builders.ts';
-import { claimOne, forever, readOne, submitOne } from './kit/steps.ts';
+import { claimOne, findLost, forever, readOne, retireWorkers, submitOne } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 
 const TERM_MS = 5_000;
@@ -160,7 +160,7 @@ export function exerciseLeadership(open: OpenStore): void {
     const step = { cursor: 1, changed: 1, skipped: 0, status: 'done' } as const;
     await assert.rejects(old.advanceOperation(operation.id, null, step, forever), isLost);
     assert.equal((await store.operation(operation.id, forever))?.status, 'running');
-    await assert.rejects(old.retireWorkers({ forgetAfterMs: 0 }, forever), isLost);
+    await assert.rejects(retireWorkers(old, 0), isLost);
     await assert.rejects(old.forgetInstances(0, forever), isLost);
     await assert.rejects(old.prune({ doneMs: 0, otherMs: 0, statsMs: 0 }, 10, forever), isLost);
 
@@ -195,7 +195,7 @@ export function exerciseLeadership(open: OpenStore): void {
     });
     assert.ok((await none.now(forever)) > 0);
     assert.equal((await readOne(none, id)).id, id);
-    assert.deepEqual(await none.findLost({ limit: 10, dead: [] }, forever), []);
+    assert.deepEqual(await findLost(none), []);
     assert.deepEqual(await none.findExpired(10, forever), []);
     assert.deepEqual(await none.openOperations(forever), []);
     assert.deepEqual(await none.duties(forever), []);

@@ -5,7 +5,18 @@ import type { LostJob } from '../src/store/duty-store.ts';
 import type { Store } from '../src/store/store.ts';
 import type { Effort } from './effort.ts';
 import { jobs, LEASE_MS } from './kit/builders.ts';
-import { cancel, claim, claimOne, forever, type Lease, readOne, register, submit, success } from './kit/steps.ts';
+import {
+  cancel,
+  claim,
+  claimOne,
+  findLost,
+  forever,
+  type Lease,
+  readOne,
+  register,
+  submit,
+  success,
+} from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 
 /** Races that run at the same time. */
@@ -51,7 +62,7 @@ export function exerciseRaces(open: OpenStore, effort: Effort): void {
       const leases = (await claim(store, workerId)).map((job) => ({ job, workerId }));
       assert.equal(leases.length, AT_ONCE);
       await advance(LEASE_MS + 1_000);
-      const lost = await store.findLost({ limit: AT_ONCE, dead: [] }, forever);
+      const lost = await findLost(store);
       assert.equal(lost.length, AT_ONCE);
 
       await Promise.all(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { aJob, aWorker, LEASE_MS } from './kit/builders.ts';
-import { beat, claim, claimOne, forever, register, submit, succeed } from './kit/steps.ts';
+import { beat, claim, claimOne, forever, register, retireWorkers, submit, succeed } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 
 const DAY_MS = 86_400_000;
@@ -118,10 +118,10 @@ export function exerciseWorkers(open: OpenStore): void {
   }) => {
     const { id } = await register(store);
     const other = await register(store, { leaseMs: LEASE_MS * 10 });
-    assert.deepEqual(await store.retireWorkers({ forgetAfterMs: DAY_MS }, forever), []);
+    assert.deepEqual(await retireWorkers(store, DAY_MS), []);
     await advance(LEASE_MS + 1_000);
-    assert.deepEqual(await store.retireWorkers({ forgetAfterMs: DAY_MS }, forever), [id]);
-    assert.deepEqual(await store.retireWorkers({ forgetAfterMs: DAY_MS }, forever), []);
+    assert.deepEqual(await retireWorkers(store, DAY_MS), [id]);
+    assert.deepEqual(await retireWorkers(store, DAY_MS), []);
     assert.deepEqual(
       (await store.workers(forever)).map(({ state }) => state),
       ['offline', 'online'],
@@ -135,7 +135,7 @@ export function exerciseWorkers(open: OpenStore): void {
     const { id } = await register(store);
     await store.drainWorker(id, forever);
     await advance(LEASE_MS + 1_000);
-    assert.deepEqual(await store.retireWorkers({ forgetAfterMs: DAY_MS }, forever), [id]);
+    assert.deepEqual(await retireWorkers(store, DAY_MS), [id]);
     assert.equal((await beat(store, id, []))?.drain, true);
     assert.equal((await store.workers(forever))[0]?.state, 'draining');
   });
@@ -147,17 +147,17 @@ export function exerciseWorkers(open: OpenStore): void {
     await store.leaveWorker(left.id, forever);
     await advance(DAY_MS - 60_000);
     const fresh = await register(store);
-    await store.retireWorkers({ forgetAfterMs: DAY_MS }, forever);
+    await retireWorkers(store, DAY_MS);
     assert.equal((await store.workers(forever)).length, 4);
     await advance(120_000);
     await beat(store, fresh.id, []);
-    await store.retireWorkers({ forgetAfterMs: DAY_MS }, forever);
+    await retireWorkers(store, DAY_MS);
     assert.deepEqual(
       (await store.workers(forever)).map(({ id }) => id),
       [lease.workerId, fresh.id],
     );
     await succeed(store, lease);
-    await store.retireWorkers({ forgetAfterMs: DAY_MS }, forever);
+    await retireWorkers(store, DAY_MS);
     assert.deepEqual(
       (await store.workers(forever)).map(({ id }) => id),
       [fresh.id],

@@ -2,11 +2,12 @@
 
 import assert from 'node:assert/strict';
 import type { ClaimedJob, Job, NewJob } from '../../src/core/job.ts';
-import type { Settled } from '../../src/core/lease.ts';
+import { type HeldLease, isLeaseOver, type Settled } from '../../src/core/lease.ts';
 import { NEVER } from '../../src/core/never.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { type JobEvent, transition } from '../../src/core/transition.ts';
 import type { NewWorker, WorkerRow } from '../../src/core/worker.ts';
+import type { LostJob } from '../../src/store/duty-store.ts';
 import type { ClaimRequest } from '../../src/store/job-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { anOffer, aWorker, LEASE_MS } from './builders.ts';
@@ -103,10 +104,26 @@ export function beat(store: Store, workerId: number, leases: readonly Lease[], s
   return store.heartbeat({ workerId, leases: listed, seenClaim }, forever);
 }
 
+/** The leases that are over by the store's clock, as a reaper finds them if no clock is set. */
+export async function silentLeases(store: Store): Promise<HeldLease[]> {
+  const now = await store.now(forever);
+  return (await store.leases(forever)).filter((lease) => isLeaseOver(lease, now));
+}
+
+/** The jobs of leases that are over by the store's clock. */
+export async function findLost(store: Store, limit = 1_000): Promise<LostJob[]> {
+  return store.findLost({ limit, silent: await silentLeases(store) }, forever);
+}
+
+/** Marks workers whose leases are over by the store's clock as offline, and forgets old ones. */
+export async function retireWorkers(store: Store, forgetAfterMs: number): Promise<number[]> {
+  return store.retireWorkers({ forgetAfterMs, silent: await silentLeases(store) }, forever);
+}
+
 /** Advances the clock past every lease without a heartbeat, and takes the lost jobs back. */
 export async function loseLeases(store: Store, advance: Advance): Promise<Job[]> {
   await advance(LEASE_MS + 1_000);
-  const lost = await store.findLost({ limit: 1_000, dead: [] }, forever);
+  const lost = await findLost(store);
   return Promise.all(lost.map(({ job, workerSeenAt }) => decide(store, job.id, { type: 'lose', workerSeenAt })));
 }
 

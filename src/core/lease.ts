@@ -84,27 +84,17 @@ export interface Report extends LeaseRef {
   progress: Progress;
 }
 
-/**
- * A time during which a store's clock was seen to run evenly. Both instants are by that clock. `at` is the latest instant
- * that it showed.
- */
-export interface Watched {
-  since: number;
-  at: number;
+/** What workers hold their jobs by: the last heartbeat of a worker, or the last one that renewed a job on its own. */
+export interface HeldLease {
+  workerId: number;
+  /** Absent for the lease of the worker, which all jobs share that are not renewed on their own. */
+  jobId: number | null;
+  /** By the store's clock at that moment, so it identifies the heartbeat, but does not say how long ago it was. */
+  heardAt: number;
+  leaseMs: number;
 }
 
-/**
- * True if a lease that was last renewed at `heardAt` is over. With `watched`, it is over only if the worker could have renewed
- * it for its whole length while the clock ran evenly, so a clock that is set forward ends no lease. A clock that is set back
- * leaves renewals in the future: one that is more than a lease ahead is from before the watch, and over.
- */
-export function isLeaseOver(
-  { heardAt, leaseMs }: { heardAt: number; leaseMs: number },
-  now: number,
-  watched: Watched | undefined,
-): boolean {
-  if (watched === undefined) return heardAt + leaseMs < now;
-  const { since, at } = watched;
-  if (since + leaseMs > at) return false;
-  return heardAt + leaseMs < at || heardAt > Math.max(now, at) + leaseMs;
+/** True if a lease that was last renewed at `heardAt` is over by a clock that was not set meanwhile. */
+export function isLeaseOver({ heardAt, leaseMs }: Pick<HeldLease, 'heardAt' | 'leaseMs'>, now: number): boolean {
+  return heardAt + leaseMs < now;
 }

@@ -1,7 +1,7 @@
 /** The methods of a store that the background duties call. */
 
 import type { Job } from '../core/job.ts';
-import type { Watched } from '../core/lease.ts';
+import type { HeldLease } from '../core/lease.ts';
 
 export interface DutyStore {
   /** Moves up to `limit` due jobs from `scheduled` to `pending`. Returns when the next one will be due. */
@@ -11,13 +11,16 @@ export interface DutyStore {
   findExpired(limit: number, signal: AbortSignal): Promise<Job[]>;
 
   /**
-   * Returns up to `limit` running jobs whose worker's lease is over (`isLeaseOver`) or whose worker is one of `dead`, with
-   * that worker's last heartbeat. Without `watched`, the clock of the store is trusted.
+   * Returns the leases of all workers that are not offline or hold jobs, and those of jobs that are renewed on their own. The
+   * store does not judge them: its clock may have been set since a heartbeat.
    */
-  findLost(
-    request: { limit: number; dead: readonly number[]; watched?: Watched },
-    signal: AbortSignal,
-  ): Promise<LostJob[]>;
+  leases(signal: AbortSignal): Promise<HeldLease[]>;
+
+  /**
+   * Returns up to `limit` running jobs that are held by one of the leases `silent`, if it was not renewed since, or whose
+   * worker is one of `dead` or does not exist, with that worker's last heartbeat.
+   */
+  findLost(request: LostRequest, signal: AbortSignal): Promise<LostJob[]>;
 
   /**
    * Returns workers attached to the database whose session lock is free, a hint that their process died. Empty on stores
@@ -48,10 +51,10 @@ export interface DutyStore {
   adopt(limit: number, signal: AbortSignal): Promise<number>;
 
   /**
-   * Marks workers whose lease is over (`isLeaseOver`) as offline and returns their ids. Deletes those offline for longer
-   * than `forgetAfterMs` that hold nothing.
+   * Marks the workers with the leases `silent` as offline, if they were not heard since, and returns their ids. Deletes those
+   * offline for longer than `forgetAfterMs` that hold nothing.
    */
-  retireWorkers(request: { forgetAfterMs: number; watched?: Watched }, signal: AbortSignal): Promise<number[]>;
+  retireWorkers(request: RetireRequest, signal: AbortSignal): Promise<number[]>;
 
   /**
    * Deletes up to `limit` ended jobs beyond their retention with all their rows, and returns their number. Also deletes
@@ -70,6 +73,17 @@ export interface GraphWork {
   adopt: boolean;
   cascade: boolean;
   expand: boolean;
+}
+
+export interface LostRequest {
+  limit: number;
+  dead?: readonly number[];
+  silent?: readonly HeldLease[];
+}
+
+export interface RetireRequest {
+  forgetAfterMs: number;
+  silent: readonly HeldLease[];
 }
 
 export interface LostJob {

@@ -152,8 +152,9 @@ export const TWINS = {
     nextDue: 'When the next scheduled job is due.',
     promote: 'Makes due scheduled jobs claimable.',
     expiredJobs: 'Jobs that did not start before their start timeout.',
-    lostJobs: 'Running jobs whose worker has lost its lease or is known to be dead.',
-    retireWorkers: 'Marks workers without a lease as offline.',
+    leases: 'The last heartbeat of each worker, and of each job that is renewed on its own.',
+    lostJobs: 'Running jobs whose lease is over, or whose worker is known to be dead.',
+    retireWorkers: 'Marks workers whose lease is over as offline.',
     forgetWorkers: 'Deletes workers that have long been offline and hold nothing.',
   },
   prune: {

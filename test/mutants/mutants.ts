@@ -860,41 +860,57 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/contract.test.ts'],
   },
   {
-    name: 'a clock of the store that was set is not noticed',
+    name: 'a lease counts from the instant of its heartbeat, though the clock may have been set since',
     edits: [
       {
-        file: 'src/scheduler/duties/clock-watch.ts',
-        from: 'if (Math.abs(jumpMs) <= this.#toleranceMs) return false;',
-        to: 'if (!Number.isNaN(jumpMs)) return false;',
+        file: 'src/scheduler/duties/lease-watch.ts',
+        from: 'leases = await store.leases(signal);',
+        to: 'leases = await store.leases(signal);\n      storeNow = await store.now(signal);',
+      },
+      {
+        file: 'src/scheduler/duties/lease-watch.ts',
+        from: 'let leases: HeldLease[];',
+        to: 'let leases: HeldLease[];\n    let storeNow: number;',
+      },
+      {
+        file: 'src/scheduler/duties/lease-watch.ts',
+        from: 'seen.since + lease.leaseMs - sentAt',
+        to: 'lease.heardAt + lease.leaseMs - storeNow',
       },
     ],
     tests: ['test/scheduler/clock-set.test.ts'],
   },
   {
-    name: 'leases are judged by the clock as it is, not as it was watched',
+    name: 'a heartbeat does not begin the count of its lease again',
     edits: [
       {
-        file: 'src/scheduler/duties/reaper.ts',
-        from: 'await reclaim(context, { watched }, signal);',
-        to: 'await reclaim(context, { dead: [] }, signal);',
+        file: 'src/scheduler/duties/lease-watch.ts',
+        from: 'known?.heardAt === lease.heardAt ? known',
+        to: 'known !== undefined ? known',
       },
     ],
     tests: ['test/scheduler/clock-set.test.ts'],
   },
   {
-    name: 'a lease ends before the clock was watched for its whole length',
+    name: 'a lease ends before it was watched for its whole length',
     edits: [
       {
-        file: 'src/core/lease.ts',
-        from: 'if (since + leaseMs > at) return false;',
-        to: 'if (since > at) return false;',
+        file: 'src/scheduler/duties/lease-watch.ts',
+        from: 'seen.since + lease.leaseMs - sentAt',
+        to: 'seen.since + lease.leaseMs / 2 - sentAt',
       },
     ],
-    tests: ['test/store/memory/contract.test.ts'],
+    tests: ['test/scheduler/scheduler.test.ts'],
   },
   {
-    name: 'a heartbeat that arrives during the search is taken for one from before the clock was set back',
-    edits: [{ file: 'src/core/lease.ts', from: 'heardAt > Math.max(now, at) + leaseMs', to: 'heardAt > at + leaseMs' }],
+    name: 'a heartbeat that arrives during the search does not keep the job',
+    edits: [
+      {
+        file: 'src/store/memory/jobs/duties.ts',
+        from: '`${workerId}.${jobId}.${heardAt}`',
+        to: '`${workerId}.${jobId}.${Math.min(heardAt, 0)}`',
+      },
+    ],
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
@@ -967,8 +983,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/scheduler/leases/reclaim.ts',
-        from: "workerId === evidence.gone && onDisconnect !== 'finish'",
-        to: 'workerId === evidence.gone',
+        from: "!processEnded || job.onDisconnect !== 'finish'",
+        to: 'job.id > 0',
       },
     ],
     tests: ['test/http/worker-routes.test.ts'],

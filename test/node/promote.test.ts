@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { aJob } from '../../contract/kit/builders.ts';
-import { claimOne, forever, register, succeed } from '../../contract/kit/steps.ts';
+import { claimOne, findLost, forever, register, succeed } from '../../contract/kit/steps.ts';
 import { promote, rehearse, undo } from '../../src/node/promote/promote.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { openPostgres } from '../../src/store/postgres/base/open.ts';
@@ -81,7 +81,7 @@ test('promote: a job that ran before is settled after by the same worker, and fo
   await using target = await openTestPostgres({ url, schema });
   assert.equal((await succeed(target.store, lease ?? assert.fail())).result, 'ok');
   await target.advance(60_000);
-  const lost = await target.store.findLost({ limit: 10, dead: [] }, forever);
+  const lost = await findLost(target.store);
   assert.equal(lost.length, 1);
 });
 

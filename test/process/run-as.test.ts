@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { callWorkron } from '../kit/command-line.ts';
@@ -43,8 +43,14 @@ async function setUp(command: 'up' | 'scheduler', args: readonly string[] = []) 
   return { server, folder, key, database, state, workron, stack, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-/** What a hostile job tries. Each line of its output is something that it got; `tried` shows that it came to the end. */
-function attacks({ server, key, database, state }: Awaited<ReturnType<typeof setUp>>): string {
+/**
+ * What a hostile job tries. Each line of its output is something that it got; `tried` shows that it came to the end. It looks
+ * for the tokens of this server: other processes of the machine may show theirs.
+ */
+function attacks({ server, key, database, state }: Awaited<ReturnType<typeof setUp>>, ...tokens: string[]): string {
+  const own = [readFileSync(join(state, 'token'), 'utf8').trim(), ...tokens];
+  // Its own command line has the pattern, which is not the token.
+  const patterns = own.map((token) => `-e '[${token.slice(0, 1)}]${token.slice(1)}'`).join(' ');
   const files = [key, database, `${database}-wal`, `${database}-shm`, join(state, 'token'), join(state, 'socket')];
   const { pid, url } = server;
   return [
@@ -56,7 +62,7 @@ function attacks({ server, key, database, state }: Awaited<ReturnType<typeof set
       (name) =>
         `(ls /proc/${pid}/${name} >/dev/null && head -c 1 /proc/${pid}/${name} >/dev/null && echo ${name}) 2>/dev/null`,
     ),
-    "cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -a '[w]kr_'",
+    `cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -a ${patterns}`,
     `kill -0 ${pid} 2>/dev/null && echo signalled`,
     `python3 -c 'import ctypes,sys; sys.exit(0 if ctypes.CDLL(None).ptrace(16, ${pid}, 0, 0) == 0 else 1)' 2>/dev/null && echo traced`,
     `curl -s -o /dev/null -w '%{http_code}\\n' ${url}/jobs`,
@@ -112,8 +118,8 @@ test(
     const { workron, server, stack } = scene;
     const home = stack.use(await temporaryFolder()).path;
     const token = join(home, 'token');
-    const created = await workron('tokens', 'create', 'jobs', '--role', 'worker');
-    writeFileSync(token, `${created.stdout.trim()}\n`, { mode: 0o600 });
+    const created = (await workron('tokens', 'create', 'jobs', '--role', 'worker')).stdout.trim();
+    writeFileSync(token, `${created}\n`, { mode: 0o600 });
     for (const path of [home, token]) chownSync(path, OTHER, OTHER);
     stack.use(
       await startWorkron({
@@ -124,7 +130,7 @@ test(
         ownToken: true,
       }),
     );
-    const { code, stdout, all } = await workron('run', '--', attacks(scene));
+    const { code, stdout, all } = await workron('run', '--', attacks(scene, created));
     assert.equal(code, 0, all);
     assert.equal(stdout, `${OTHER}\n401\ntried\n`);
     // What the job can read of its worker allows to work, and nothing else.

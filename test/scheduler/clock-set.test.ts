@@ -111,6 +111,45 @@ for (const { jumpMs, beats } of [
   });
 }
 
+for (const [way, jumpMs] of [
+  ['back by a lease', -LEASE_MS],
+  ['back by an hour', -3_600_000],
+  ['forward by a lease', LEASE_MS],
+  ['forward by an hour', 3_600_000],
+] as const) {
+  /** The clock is set for a moment, in which the worker sends a heartbeat, and no reaper looks. */
+  const setForAMoment = async ({ storeClock, beat, pass }: Awaited<ReturnType<typeof scene>>) => {
+    storeClock.set(jumpMs);
+    await beat();
+    pass(195);
+    storeClock.set(-jumpMs);
+  };
+
+  test(`reaper: a clock that is set ${way} for a moment costs a worker that is heard in it nothing`, async () => {
+    const given = await scene();
+    const { context, run, status, scheduler } = given;
+    const loop = reaper(context, REAPER);
+    await run(loop, 2 * MINUTE_MS, true);
+    await setForAMoment(given);
+    await loop.tick(forever);
+    await run(loop, 2 * MINUTE_MS, true);
+    assert.equal(await status(), 'running');
+    assert.equal((await scheduler.workers(forever))[0]?.state, 'online');
+  });
+
+  test(`reaper: a clock that is set ${way} for a moment delays the jobs of a worker that dies then by no lease`, async () => {
+    const given = await scene();
+    const { context, run, status } = given;
+    const loop = reaper(context, REAPER);
+    await run(loop, 2 * MINUTE_MS, true);
+    await setForAMoment(given);
+    await run(loop, LEASE_MS, false);
+    assert.equal(await status(), 'running');
+    await run(loop, REAPER.everyMs, false);
+    assert.equal(await status(), 'pending');
+  });
+}
+
 test('reaper: an instance that stands by notices a set clock too', async () => {
   const { context, run, status, storeClock } = await scene();
   const loop = reaper(context, REAPER);

@@ -265,7 +265,7 @@ test('reaper: an outage or a long pause of its own restarts the waiting time', a
   let away = false;
   const { scheduler, context, claimOne, clock } = scene((store) => ({
     ...store,
-    now: (abort) => (away ? Promise.reject(new WorkronError('store_unavailable', 'away')) : store.now(abort)),
+    leases: (abort) => (away ? Promise.reject(new WorkronError('store_unavailable', 'away')) : store.leases(abort)),
   }));
   await scheduler.submit([command()], {}, signal);
   const lease = await claimOne();

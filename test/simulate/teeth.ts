@@ -27,11 +27,20 @@ export const TEETH: Tooth[] = [
   tooth(
     true,
     'the reaper takes jobs back without patience',
-    edit('src/scheduler/duties/reaper.ts', 'if (watchedMs < leaseMs) return', 'if (watchedMs < 0) return'),
     edit(
-      'src/scheduler/duties/reaper.ts',
-      'await reclaim(context, { watched }, signal);',
-      'await reclaim(context, { watched: { since: 0, at: watched.at } }, signal);',
+      'src/scheduler/duties/lease-watch.ts',
+      'leases = await store.leases(signal);',
+      'leases = await store.leases(signal);\n      storeNow = await store.now(signal);',
+    ),
+    edit(
+      'src/scheduler/duties/lease-watch.ts',
+      'let leases: HeldLease[];',
+      'let leases: HeldLease[];\n    let storeNow: number;',
+    ),
+    edit(
+      'src/scheduler/duties/lease-watch.ts',
+      'seen.since + lease.leaseMs - sentAt',
+      'lease.heardAt + lease.leaseMs - storeNow',
     ),
   ),
   tooth(

@@ -12,6 +12,9 @@ import { Part, VirtualTime } from './virtual-time.ts';
 import { Violation, Witness } from './witness.ts';
 import { WorkerProcess } from './worker-process.ts';
 
+/** A clock that is set for no longer than this is then set right; otherwise it stays as it is. */
+const BRIEF_MS = 2_000;
+
 export class World {
   readonly plan: Plan;
   readonly time: VirtualTime;
@@ -24,6 +27,7 @@ export class World {
   readonly history: string[] | null;
   readonly #chance: Chance;
   readonly #storePart: Part;
+  #clockWasSet = false;
 
   constructor(plan: Plan, { keepHistory }: { keepHistory: boolean }) {
     this.plan = plan;
@@ -36,7 +40,7 @@ export class World {
     this.witness = new Witness({
       store: this.store,
       wasWell: (id) => this.#wasWell(id),
-      clockWasSet: () => this.#storePart.wallOffsetMs !== 0,
+      clockWasSet: () => this.#clockWasSet,
     });
     const indexes = (count: number) => Array.from({ length: count }, (_, index) => index);
     this.schedulers = indexes(plan.schedulers).map((index) => new SchedulerProcess(index, this));
@@ -106,6 +110,7 @@ export class World {
         return;
       }
       case 'store_clock':
+        this.#clockWasSet = true;
         this.#storePart.wallOffsetMs += fault.byMs;
     }
   }
@@ -124,6 +129,9 @@ export class World {
         return this.#scheduler(fault).start();
       case 'freeze_scheduler':
         return this.#scheduler(fault).thaw();
+      case 'store_clock':
+        if (this.#isBrief(fault)) this.#storePart.wallOffsetMs -= fault.byMs;
+        return;
       case 'lossy':
       case 'cut':
       case 'stall':
@@ -134,6 +142,11 @@ export class World {
   crashed(error: unknown): void {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     this.witness.violation ??= new Violation('no unhandled error', text);
+  }
+
+  /** What became due later while the clock was ahead by much would not come within the simulation, so it stays ahead. */
+  #isBrief({ byMs, forMs }: { byMs: number; forMs: number }): boolean {
+    return forMs <= BRIEF_MS && byMs <= 2 * this.plan.leaseMs;
   }
 
   #worker({ target }: { target: number }): WorkerProcess {

@@ -4,7 +4,7 @@ import { isWorkronError } from '../../core/error.ts';
 import type { Loop } from '../../ops/loop.ts';
 import type { SchedulerContext } from '../context.ts';
 import { reclaim } from '../leases/reclaim.ts';
-import { ClockWatch } from './clock-watch.ts';
+import { LeaseWatch } from './lease-watch.ts';
 
 /** A session lock must be free at two checks this far apart before its holder counts as dead. */
 const CHECK_EVERY_MS = 5_000;
@@ -12,6 +12,9 @@ const CHECK_EVERY_MS = 5_000;
 const KNOWN_SERVER_MS = 1.8 * CHECK_EVERY_MS;
 /** A check is compared only with one this much older. The first check after a change of leader may come at any time. */
 const APART_MS = 0.9 * CHECK_EVERY_MS;
+
+/** A round for the end of a lease comes this much later: a timer may be early by a little. */
+const AFTER_MS = 50;
 
 interface ReaperSettings {
   everyMs: number;
@@ -21,33 +24,30 @@ interface ReaperSettings {
 }
 
 /**
- * Reclaims nothing until it has reached the store for one full lease without a gap, and the store's clock was not set
- * meanwhile: after its own start, an outage or a suspend, workers get the time to send a heartbeat before they count as
- * lost.
+ * Reclaims the jobs of leases that it has seen without a renewal for their whole length, while it reached the store without
+ * a gap: after its own start, an outage or a suspend, workers get the time to send a heartbeat before they count as lost.
  */
 export function reaper(context: SchedulerContext, settings: ReaperSettings): Loop {
   const { store, log } = context;
   const { everyMs, leaseMs, forgetAfterMs } = settings;
   // If this loop could not run for half a lease, heartbeats may not have been processed either.
   const maxGapMs = 1.5 * everyMs + Math.min(CHECK_EVERY_MS, leaseMs / 2);
-  const watch = new ClockWatch(context, { leaseMs, maxGapMs });
+  const watch = new LeaseWatch(context, maxGapMs);
   return {
     name: 'reaper',
     everyMs,
     async tick(signal) {
-      const watched = await watch.look(signal);
-      const watchedMs = watched.at - watched.since;
-      if (watchedMs < leaseMs) return Math.min(everyMs, leaseMs - watchedMs + 50);
+      const { over: silent, nextMs } = await watch.look(signal);
       try {
-        await reclaim(context, { watched }, signal);
-        const offline = await store.retireWorkers({ forgetAfterMs, watched }, signal);
+        await reclaim(context, { silent }, signal);
+        const offline = await store.retireWorkers({ forgetAfterMs, silent }, signal);
         if (offline.length > 0) log.warn({ workers: offline }, 'workers sent no heartbeat and are offline');
         await store.forgetInstances(forgetAfterMs, signal);
       } catch (error) {
         if (!isWorkronError(error, 'leadership_lost')) watch.reset();
         throw error;
       }
-      return undefined;
+      return nextMs < everyMs ? nextMs + AFTER_MS : undefined;
     },
     /** The instance that takes over has been watching too, and need not wait for another lease. */
     async standby(signal) {

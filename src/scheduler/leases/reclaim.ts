@@ -2,7 +2,7 @@
 
 import { WorkronError } from '../../core/error.ts';
 import type { Job } from '../../core/job.ts';
-import type { Watched } from '../../core/lease.ts';
+import type { HeldLease } from '../../core/lease.ts';
 import type { LostJob } from '../../store/duty-store.ts';
 import type { SchedulerContext } from '../context.ts';
 import { decide } from '../jobs/decide.ts';
@@ -11,8 +11,8 @@ const BATCH = 1_000;
 
 /** Why jobs are lost. */
 type Evidence =
-  /** Their lease is over. */
-  | { watched: Watched }
+  /** Their leases are over. */
+  | { silent: readonly HeldLease[] }
   /** Their workers are dead. */
   | { dead: readonly number[] }
   /** Their worker's process has ended, and the commands that it was responsible for. */
@@ -20,12 +20,13 @@ type Evidence =
 
 /** Reclaims lost jobs, in batches until none is left. */
 export async function reclaim(context: SchedulerContext, evidence: Evidence, signal: AbortSignal): Promise<void> {
-  const watched = 'watched' in evidence ? { watched: evidence.watched } : {};
-  const dead = 'gone' in evidence ? [evidence.gone] : 'dead' in evidence ? evidence.dead : [];
+  const processEnded = 'gone' in evidence;
+  const search = processEnded ? { dead: [evidence.gone] } : evidence;
   for (;;) {
-    const found = await context.store.findLost({ limit: BATCH, dead, ...watched }, signal);
-    const seen = new Map(found.filter(({ job }) => isMeant(job, evidence)).map((lost) => [lost.job.id, lost]));
-    const processEnded = 'gone' in evidence;
+    const found = await context.store.findLost({ limit: BATCH, ...search }, signal);
+    // A job that was promised to run on without contact is lost by its lease only.
+    const lost = found.filter(({ job }) => !processEnded || job.onDisconnect !== 'finish');
+    const seen = new Map(lost.map((one) => [one.job.id, one]));
     const eventFor = (job: Job) => lossOf(job, seen.get(job.id), processEnded);
     const decisions = await decide(context, [...seen.keys()], eventFor, signal);
     const reclaimed = decisions.filter(({ type }) => type === 'changed').length;
@@ -33,14 +34,6 @@ export async function reclaim(context: SchedulerContext, evidence: Evidence, sig
       context.log.warn({ jobs: reclaimed, ids: [...seen.keys()].slice(0, 20) }, 'reclaimed jobs of lost workers');
     if (found.length < BATCH || reclaimed === 0) return;
   }
-}
-
-/** The store also finds jobs of other workers whose lease is over: those are left to the reaper, which watches the clock. */
-function isMeant({ workerId, onDisconnect }: Job, evidence: Evidence): boolean {
-  if ('watched' in evidence) return true;
-  if ('dead' in evidence) return workerId !== null && evidence.dead.includes(workerId);
-  // Such a job was promised to run on without contact: only its lease decides.
-  return workerId === evidence.gone && onDisconnect !== 'finish';
 }
 
 /** The loss of exactly the attempt that was found; a later attempt is not lost. */

@@ -38,7 +38,8 @@ export class CommandReports {
   #done: string | undefined;
   #sending: Promise<boolean> | undefined;
   #failed = false;
-  #progressAt = 0;
+  /** The version of the progress that was read. The clock of a file system is coarse, so a version has a size too. */
+  #progressRead: string | undefined;
   #hasProgress = false;
 
   constructor(options: CommandReportsOptions) {
@@ -55,7 +56,7 @@ export class CommandReports {
     while (!assignment.lost && !(await this.#sendCheckpoint()) && monotonicMs() < until) await pause();
     this.#readProgress();
     if (this.#hasProgress) await reporter.end(assignment);
-    if (this.#progressAt > 0) removeFile(files.progress);
+    if (this.#progressRead !== undefined) removeFile(files.progress);
     if (!clean || this.#done !== undefined) removeWithDrafts(files.checkpoint, files.owner);
   }
 
@@ -69,9 +70,10 @@ export class CommandReports {
 
   #readProgress(): void {
     const { assignment, reporter, files } = this.#options;
-    const changedAt = lstatSync(files.progress, { throwIfNoEntry: false })?.mtimeMs;
-    if (changedAt === undefined || changedAt === this.#progressAt) return;
-    this.#progressAt = changedAt;
+    const found = lstatSync(files.progress, { throwIfNoEntry: false });
+    const version = `${found?.mtimeMs}.${found?.size}`;
+    if (found === undefined || version === this.#progressRead) return;
+    this.#progressRead = version;
     const progress = readProgress(files.progress, files.owner);
     if (progress === null) return;
     this.#hasProgress = true;

@@ -5,6 +5,7 @@
 import type { CheckpointContent } from '../../core/checkpoint.ts';
 import { Stopped } from '../../core/handler-errors.ts';
 import type { Progress } from '../../core/job.ts';
+import type { Report } from '../../core/lease.ts';
 import { NEVER } from '../../core/never.ts';
 import type { Log } from '../../ops/log.ts';
 import type { JobSource } from '../job-source.ts';
@@ -21,6 +22,8 @@ export class Reporter {
   readonly #source: JobSource;
   readonly #log: Log;
   readonly #latest = new Map<Assignment, Progress>();
+  /** The call that each attempt's progress is in, until it is answered. */
+  readonly #sending = new Map<Assignment, Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(source: JobSource, log: Log) {
@@ -34,8 +37,9 @@ export class Reporter {
     this.#timer ??= setTimeout(() => void this.#flush([...this.#latest.keys()]), EVERY_MS);
   }
 
-  /** Sends the last progress of an attempt that ends. */
+  /** Sends the last progress of an attempt that ends. Resolves once all of it was answered: after the end it is refused. */
   async end(assignment: Assignment): Promise<void> {
+    await this.#sending.get(assignment);
     if (this.#latest.has(assignment)) await this.#flush([assignment]);
   }
 
@@ -65,6 +69,15 @@ export class Reporter {
     if (this.#latest.size > 0) {
       this.#timer = setTimeout(() => void this.#flush([...this.#latest.keys()]), EVERY_MS);
     }
+    const sending = this.#send(reports);
+    for (const assignment of batch) this.#sending.set(assignment, sending);
+    await sending;
+    for (const assignment of batch) {
+      if (this.#sending.get(assignment) === sending) this.#sending.delete(assignment);
+    }
+  }
+
+  async #send(reports: readonly Report[]): Promise<void> {
     try {
       await within(ANSWER_MS, NEVER, (signal) => this.#source.report(reports, signal));
     } catch (error) {

@@ -1,6 +1,6 @@
 import { aJob, anOffer, aStep, aWorker, aWorkflow } from '../../../contract/kit/builders.ts';
 import { settleDown } from '../../../contract/kit/graph.ts';
-import { forever } from '../../../contract/kit/steps.ts';
+import { forever, retireWorkers, silentLeases } from '../../../contract/kit/steps.ts';
 import type { NewStep } from '../../../src/core/dag/new-workflow.ts';
 import type { Job } from '../../../src/core/job.ts';
 import type { JobEdit } from '../../../src/core/job-edit.ts';
@@ -127,7 +127,7 @@ export async function perform(world: World, action: Action): Promise<unknown> {
     case 'lose': {
       const dead =
         action.dead === null ? [] : world.workers.filter((id) => id === pickOf(world.workers, action.dead ?? 0));
-      const lost = await store.findLost({ limit: 100, dead }, forever);
+      const lost = await store.findLost({ limit: 100, dead, silent: await silentLeases(store) }, forever);
       lost.sort((a, b) => a.job.id - b.job.id);
       const answers: unknown[] = [];
       for (const { job, workerSeenAt } of lost) {
@@ -186,7 +186,7 @@ export async function perform(world: World, action: Action): Promise<unknown> {
     case 'leave':
       return store.leaveWorker(pickOf(world.workers, action.worker) ?? 0, forever);
     case 'retire': {
-      const retired = await store.retireWorkers({ forgetAfterMs: (action.forgetAfter + 0.5) * STEP_MS }, forever);
+      const retired = await retireWorkers(store, (action.forgetAfter + 0.5) * STEP_MS);
       return retired.map((id) => world.workers.indexOf(id)).sort((a, b) => a - b);
     }
     case 'delete': {

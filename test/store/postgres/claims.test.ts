@@ -7,10 +7,12 @@ import {
   claim,
   claimOne,
   fail,
+  findLost,
   forever,
   ids,
   readOne,
   register,
+  retireWorkers,
   submit,
   submitOne,
   succeed,
@@ -90,7 +92,7 @@ test('postgres: a job that was asked to stop is still found when its worker is l
     [1, 1],
   );
   await advance(given, 3_600_000);
-  const lost = await store.findLost({ limit: 10, dead: [] }, forever);
+  const lost = await findLost(store);
   assert.equal(lost.length, 2);
 });
 
@@ -152,10 +154,10 @@ test('postgres: the claims of a worker that is gone are deleted once its jobs we
   const { store } = given;
   const lease = await claimOne(store, aJob());
   await advance(given, 3_600_000);
-  await store.retireWorkers({ forgetAfterMs: 0 }, forever);
+  await retireWorkers(store, 0);
   assert.equal((await claimRows(given)).length, 1, 'it still holds its job');
   await fail(store, lease);
-  await store.retireWorkers({ forgetAfterMs: 0 }, forever);
+  await retireWorkers(store, 0);
   assert.deepEqual(await claimRows(given), []);
 });
 

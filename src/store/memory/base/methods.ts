@@ -44,7 +44,7 @@ import { applyChanges } from '../jobs/apply-changes.ts';
 import { checkpoint, readCheckpoint, writeCheckpoint } from '../jobs/checkpoint.ts';
 import { claim } from '../jobs/claim.ts';
 import { deleteJobs, deleteWorkflow } from '../jobs/delete.ts';
-import { findExpired, findLost, promote } from '../jobs/duties.ts';
+import { findExpired, findLost, leases, promote } from '../jobs/duties.ts';
 import { edit } from '../jobs/edit.ts';
 import { dropPlaces, gangs, placeGangs, places, stopGang } from '../jobs/gangs.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
@@ -139,6 +139,7 @@ export const reads = {
   now: ({ clock }: Tables) => clock.now(),
   checkWritable: () => undefined,
   findExpired,
+  leases,
   findLost,
   findUnlocked: (_tables: Tables) => ({ workers: [], serverStartedAt: 0 }),
   graphWork: ({ cascade, needItems }: Tables) => ({

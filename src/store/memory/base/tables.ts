@@ -205,7 +205,7 @@ export function heardAt(tables: Tables, entry: Entry): number {
 
 /** True if the worker's lease is over by the clock as it is: it may claim nothing until it is heard again. */
 export function isSilent({ clock }: Tables, { seenAt, profile: { leaseMs } }: Worker): boolean {
-  return isLeaseOver({ heardAt: seenAt, leaseMs }, clock.now(), undefined);
+  return isLeaseOver({ heardAt: seenAt, leaseMs }, clock.now());
 }
 
 /** True if the worker's next claim would be given jobs. */

@@ -1,11 +1,11 @@
 import { usedBy } from '../../../core/capacity.ts';
 import { laneFromKey } from '../../../core/lane.ts';
-import { isLeaseOver } from '../../../core/lease.ts';
 import type { NewWorker, WorkerRow } from '../../../core/worker.ts';
-import type { DutyStore } from '../../duty-store.ts';
+import type { RetireRequest } from '../../duty-store.ts';
 import type { Entry } from '../base/entry.ts';
 import type { Tables, Worker } from '../base/tables.ts';
 import { validReservations } from '../jobs/claim.ts';
+import { leaseOf, listedLease } from '../jobs/duties.ts';
 
 export function registerWorker(tables: Tables, profile: NewWorker): WorkerRow {
   const now = tables.clock.now();
@@ -60,16 +60,13 @@ export function leaveWorker(tables: Tables, id: number): void {
   if (worker !== undefined) worker.offline = true;
 }
 
-export function retireWorkers(
-  tables: Tables,
-  { forgetAfterMs, watched }: Parameters<DutyStore['retireWorkers']>[0],
-): number[] {
+export function retireWorkers(tables: Tables, { forgetAfterMs, silent }: RetireRequest): number[] {
   const now = tables.clock.now();
+  const isSilent = listedLease(silent);
   const marked: number[] = [];
   for (const worker of tables.workers.values()) {
     const silentMs = now - worker.seenAt;
-    const lease = { heardAt: worker.seenAt, leaseMs: worker.profile.leaseMs };
-    if (!worker.offline && isLeaseOver(lease, now, watched)) {
+    if (!worker.offline && isSilent(leaseOf(worker))) {
       worker.offline = true;
       marked.push(worker.id);
     }

@@ -1,9 +1,10 @@
 /** Jobs that the background duties look for. */
 
 import type { Job } from '../../../core/job.ts';
-import { isLeaseOver } from '../../../core/lease.ts';
-import type { DutyStore, LostJob, Promoted } from '../../duty-store.ts';
-import { change, heardAt, jobOf, type Tables, workerOf } from '../base/tables.ts';
+import type { HeldLease } from '../../../core/lease.ts';
+import type { LostJob, LostRequest, Promoted } from '../../duty-store.ts';
+import type { Entry } from '../base/entry.ts';
+import { change, jobOf, type Tables, type Worker, workerOf } from '../base/tables.ts';
 import { queueRoom } from './meters.ts';
 
 export function promote(tables: Tables, limit: number): Promoted {
@@ -51,16 +52,37 @@ export function findExpired(tables: Tables, limit: number): Job[] {
     .map((entry) => jobOf(tables, entry));
 }
 
-export function findLost(tables: Tables, { limit, dead, watched }: Parameters<DutyStore['findLost']>[0]): LostJob[] {
-  const now = tables.clock.now();
+export function leases(tables: Tables): HeldLease[] {
+  const workers = [...tables.workers.values()].filter(({ id, offline }) => !offline || tables.live.countHeldBy(id) > 0);
+  const renewed = [...tables.live.holders()]
+    .flatMap((workerId) => tables.live.heldBy(workerId))
+    .filter((entry) => entry.renewedAt !== null);
+  return [...workers.map(leaseOf), ...renewed.map((entry) => leaseUnder(tables, entry))];
+}
+
+export function leaseOf({ id, seenAt, profile: { leaseMs } }: Worker): HeldLease {
+  return { workerId: id, jobId: null, heardAt: seenAt, leaseMs };
+}
+
+/** The lease that an entry is held by. */
+function leaseUnder(tables: Tables, entry: Entry): HeldLease {
+  const lease = leaseOf(workerOf(tables, entry));
+  return entry.renewedAt === null ? lease : { ...lease, jobId: entry.id, heardAt: entry.renewedAt };
+}
+
+export function findLost(tables: Tables, { limit, dead = [], silent = [] }: LostRequest): LostJob[] {
+  const isSilent = listedLease(silent);
   return [...tables.live.holders()]
     .flatMap((workerId) => tables.live.heldBy(workerId))
-    .filter((entry) => {
-      const worker = workerOf(tables, entry);
-      const lease = { heardAt: heardAt(tables, entry), leaseMs: worker.profile.leaseMs };
-      return dead.includes(worker.id) || isLeaseOver(lease, now, watched);
-    })
+    .filter((entry) => dead.includes(workerOf(tables, entry).id) || isSilent(leaseUnder(tables, entry)))
     .sort((a, b) => a.id - b.id)
     .slice(0, limit)
     .map((entry) => ({ job: jobOf(tables, entry), workerSeenAt: workerOf(tables, entry).seenAt }));
+}
+
+/** Returns whether a list has a lease, as it was last renewed. */
+export function listedLease(leases: readonly HeldLease[]): (lease: HeldLease) => boolean {
+  const keyOf = ({ workerId, jobId, heardAt }: HeldLease) => `${workerId}.${jobId}.${heardAt}`;
+  const listed = new Set(leases.map(keyOf));
+  return (lease) => listed.has(keyOf(lease));
 }

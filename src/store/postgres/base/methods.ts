@@ -47,7 +47,7 @@ import { applyChanges } from '../jobs/apply-changes.ts';
 import { checkpoint, readCheckpoint, writeCheckpoint } from '../jobs/checkpoint.ts';
 import { claim } from '../jobs/claim.ts';
 import { deleteJobs, deleteWorkflow } from '../jobs/delete.ts';
-import { findExpired, findLost, findUnlocked, promote } from '../jobs/duties.ts';
+import { findExpired, findLost, findUnlocked, leases, promote } from '../jobs/duties.ts';
 import { edit } from '../jobs/edit.ts';
 import { dropPlaces, gangs, placeGangs, places, stopGang } from '../jobs/gangs.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
@@ -90,6 +90,7 @@ export const methods = {
 
   promote,
   findExpired,
+  leases,
   findLost,
   findUnlocked,
   graphWork,

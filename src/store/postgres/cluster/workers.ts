@@ -1,7 +1,7 @@
 import { type StoredReservation, usedBy } from '../../../core/capacity.ts';
 import { laneFromKey } from '../../../core/lane.ts';
 import type { NewWorker, WorkerRow } from '../../../core/worker.ts';
-import type { DutyStore } from '../../duty-store.ts';
+import type { RetireRequest } from '../../duty-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
@@ -135,10 +135,11 @@ export async function leaveWorker({ database, sql, direct }: Context, id: number
 
 export async function retireWorkers(
   { database, sql }: Context,
-  { forgetAfterMs, watched }: Parameters<DutyStore['retireWorkers']>[0],
+  { forgetAfterMs, silent }: RetireRequest,
   signal: AbortSignal,
 ): Promise<number[]> {
-  const values = [watched?.at ?? null, watched?.since ?? null];
+  const workers = silent.filter(({ jobId }) => jobId === null);
+  const values = [numbers(workers.map(({ workerId }) => workerId)), numbers(workers.map(({ heardAt }) => heardAt))];
   const marked = await database.transaction(signal, (session) =>
     session.query<{ id: number }>(sql.retireWorkers, values),
   );

@@ -1,7 +1,8 @@
 /** Jobs that the background duties look for. */
 
 import type { Job } from '../../../core/job.ts';
-import type { DutyStore, LostJob, Promoted, Unlocked } from '../../duty-store.ts';
+import type { HeldLease } from '../../../core/lease.ts';
+import type { LostJob, LostRequest, Promoted, Unlocked } from '../../duty-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
@@ -51,13 +52,26 @@ export async function findExpired(context: Context, limit: number, signal: Abort
   return jobs.filter(({ expiresAt }) => expiresAt !== null);
 }
 
+export async function leases({ database, sql }: Context, signal: AbortSignal): Promise<HeldLease[]> {
+  type Row = { id: number; job_id: number; heard_at: number; lease_ms: number };
+  const rows = await database.query<Row>(sql.leases, [], signal);
+  return rows.map(({ id, job_id, heard_at, lease_ms }) => ({
+    workerId: id,
+    jobId: job_id || null,
+    heardAt: heard_at,
+    leaseMs: lease_ms,
+  }));
+}
+
 export async function findLost(
   context: Context,
-  { limit, dead, watched }: Parameters<DutyStore['findLost']>[0],
+  { limit, dead = [], silent = [] }: LostRequest,
   signal: AbortSignal,
 ): Promise<LostJob[]> {
   type Row = { job_id: number; seen_at: number };
-  const values = [limit, numbers(dead), watched?.at ?? null, watched?.since ?? null];
+  const workers = numbers(silent.map(({ workerId }) => workerId));
+  const jobIds = numbers(silent.map(({ jobId }) => jobId ?? 0));
+  const values = [limit, numbers(dead), workers, jobIds, numbers(silent.map(({ heardAt }) => heardAt))];
   const rows = await context.database.query<Row>(context.sql.lostJobs, values, signal);
   const seenAt = new Map(rows.map(({ job_id, seen_at }) => [job_id, seen_at]));
   const jobs = await readAll(context, rows, signal);

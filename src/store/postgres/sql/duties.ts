@@ -2,19 +2,13 @@
 
 import type { Twins } from '../../statements.ts';
 import { heldIn } from './heartbeat.ts';
-import { epochMs, instant, nowIn } from './instants.ts';
+import { epochMs, nowIn } from './instants.ts';
 
 export function dutiesSql(s: string) {
   const now = nowIn(s);
-  const lease = `w.lease_ms * interval '1 ms'`;
-  /** `isLeaseOver` in SQL for worker `w`; `at` and `since` are null if the clock was not watched. */
-  const isOver = (heardAt: string, { at, since }: Record<'at' | 'since', string>) => `case when ${at} is null
-          then ${heardAt} + ${lease} < t.now
-          else ${instant(since)} + ${lease} <= ${instant(at)} and (${heardAt} + ${lease} < ${instant(at)}
-            or ${heardAt} > greatest(t.now, ${instant(at)}) + ${lease}) end`;
-  /** True if worker `w` is gone, or its lease is over. */
-  const isLost = (heardAt: string, orElse: string) => `(w.id is null or w.id = any($2::integer[]) or ${orElse}
-          or ${isOver(heardAt, { at: '$3::float8', since: '$4::float8' })})`;
+  /** True if one of the leases in $3 to $5 is worker `w`'s, or job `l`'s own, as it was last renewed. */
+  const isListed = (jobId: string, heardAt: string) => `(w.id, ${jobId}, ${epochMs(heardAt)}) in (
+          select * from unnest($3::integer[], $4::bigint[], $5::float8[]))`;
 
   return {
     nextDue: `select (select min(due) from ${s}.live where listed_as = 'scheduled') as due, ${s}.now() as now,
@@ -27,14 +21,21 @@ export function dutiesSql(s: string) {
       returning l.job_id`,
     expiredJobs: `select job_id from ${s}.live where expires_at <= (select ${s}.now())
       and not claimed and listed_as in ('pending', 'scheduled') order by expires_at, job_id limit $1`,
-    lostJobs: `with ${now}
-      select distinct l.job_id, coalesce(${epochMs('w.seen_at')}, 0) as seen_at
-      from t, ${heldIn(s)} left join ${s}.worker w on w.id = c.worker_id
-      where ${isLost('w.seen_at', 'c.seq is null')} and ${isLost('coalesce(l.renewed_at, w.seen_at)', 'false')}
+    leases: `select w.id, 0::bigint as job_id, w.seen_at as heard_at, w.lease_ms from ${s}.worker w
+        where w.state <> 'offline' or exists (select 1 from ${heldIn(s)} and c.worker_id = w.id)
+      union all
+      select w.id, l.job_id, l.renewed_at, w.lease_ms from ${heldIn(s)} join ${s}.worker w on w.id = c.worker_id
+        where c.seq is null and l.renewed_at is not null`,
+    /** The worker's lease is looked at first: most claims need not be opened. */
+    lostJobs: `select distinct l.job_id, coalesce(${epochMs('w.seen_at')}, 0) as seen_at
+      from ${heldIn(s)} left join ${s}.worker w on w.id = c.worker_id
+      where (w.id is null or w.id = any($2::integer[]) or c.seq is null or ${isListed('0::bigint', 'w.seen_at')})
+        and (w.id is null or w.id = any($2::integer[])
+          or ${isListed('case when l.renewed_at is null then 0 else l.job_id end', 'coalesce(l.renewed_at, w.seen_at)')})
       order by l.job_id limit $1`,
-    retireWorkers: `with ${now}
-      update ${s}.worker w set state = 'offline' from t
-      where w.state <> 'offline' and ${isOver('w.seen_at', { at: '$1::float8', since: '$2::float8' })} returning w.id`,
+    retireWorkers: `update ${s}.worker w set state = 'offline'
+      where w.state <> 'offline' and (w.id, ${epochMs('w.seen_at')}) in (
+        select * from unnest($1::integer[], $2::float8[])) returning w.id`,
     /** Also deletes what is left of the claims and reservations of offline and deleted workers. */
     forgetWorkers: `with unreserved as (
         delete from ${s}.reservation r

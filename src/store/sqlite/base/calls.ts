@@ -13,7 +13,7 @@ import type { Delivery } from '../../../core/notice.ts';
 import { PROBE_BYTES } from '../../../core/output.ts';
 import type { QueueSettings, QueueState } from '../../../core/queue.ts';
 import type { Change } from '../../../core/transition.ts';
-import type { LostJob, Retention } from '../../duty-store.ts';
+import type { LostJob, LostRequest, Retention } from '../../duty-store.ts';
 import type { ClaimRequest, Inserted, InsertedAndClaimed, InsertOptions } from '../../job-store.ts';
 import type { StepPage } from '../../workflow-store.ts';
 import { encodeNewWorkflowInTurns } from '../graph/new-workflow.ts';
@@ -142,11 +142,7 @@ async function findExpired({ writer }: Threads, limit: number, signal: AbortSign
   return (await writer.call('findExpired', [limit], signal)).map(decodeJob);
 }
 
-async function findLost(
-  { writer }: Threads,
-  request: { limit: number; dead: readonly number[] },
-  signal: AbortSignal,
-): Promise<LostJob[]> {
+async function findLost({ writer }: Threads, request: LostRequest, signal: AbortSignal): Promise<LostJob[]> {
   const lost = await writer.call('findLost', [request], signal);
   return lost.map(([row, workerSeenAt]) => ({ job: decodeJob(row), workerSeenAt }));
 }

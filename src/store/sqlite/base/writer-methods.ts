@@ -30,7 +30,7 @@ import { applyChanges } from '../jobs/apply-changes.ts';
 import { checkpoint, readCheckpoint, writeCheckpoint } from '../jobs/checkpoint.ts';
 import { claim } from '../jobs/claim.ts';
 import { deleteJobs, deleteWorkflow } from '../jobs/delete.ts';
-import { findExpired, findLost, promote } from '../jobs/duties.ts';
+import { findExpired, findLost, leases, promote } from '../jobs/duties.ts';
 import { edit } from '../jobs/edit.ts';
 import { dropPlaces, gangs, placeGangs, places, stopGang } from '../jobs/gangs.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
@@ -127,6 +127,7 @@ const writes = {
 export const urgentReads = {
   now: ({ now }: Context) => now,
   findExpired,
+  leases,
   findLost,
   findSkippable,
   meterUse,

@@ -1,8 +1,9 @@
 import { usedBy } from '../../../core/capacity.ts';
 import type { NewWorker, WorkerRow } from '../../../core/worker.ts';
-import type { DutyStore } from '../../duty-store.ts';
+import type { RetireRequest } from '../../duty-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
+import { leaseRows } from '../jobs/duties.ts';
 import { reservations } from '../jobs/reservations.ts';
 
 /** The properties that have no column. */
@@ -85,12 +86,8 @@ export function leaveWorker({ database }: Context, id: number): void {
   database.run(sql.leaveWorker, id);
 }
 
-export function retireWorkers(
-  { database, now }: Context,
-  { forgetAfterMs, watched }: Parameters<DutyStore['retireWorkers']>[0],
-): number[] {
-  const { since = null, at = null } = watched ?? {};
-  const marked = database.tuples<[number]>(sql.retireWorkers, now, at, since).map(([id]) => id);
+export function retireWorkers({ database, now }: Context, { forgetAfterMs, silent }: RetireRequest): number[] {
+  const marked = database.tuples<[number]>(sql.retireWorkers, leaseRows(silent)).map(([id]) => id);
   database.run(sql.forgetWorkers, now - forgetAfterMs);
   database.run(sql.forgetReservations);
   return marked.sort((a, b) => a - b);

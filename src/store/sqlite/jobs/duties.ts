@@ -1,6 +1,7 @@
 /** Jobs that the background duties look for. */
 
-import type { DutyStore, Promoted } from '../../duty-store.ts';
+import type { HeldLease } from '../../../core/lease.ts';
+import type { LostRequest, Promoted } from '../../duty-store.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { idOf, type JobRow } from '../reads/job-row.ts';
@@ -42,15 +43,25 @@ export function findExpired(context: Context, limit: number): JobRow[] {
   return read(context, ids);
 }
 
+export function leases({ database }: Context): HeldLease[] {
+  type Row = [workerId: number, jobId: number, heardAt: number, leaseMs: number];
+  return database
+    .tuples<Row>(sql.leases)
+    .map(([workerId, jobId, heardAt, leaseMs]) => ({ workerId, jobId: jobId || null, heardAt, leaseMs }));
+}
+
 /** Returns lost jobs, each with the last heartbeat of its worker. */
 export function findLost(
   context: Context,
-  { limit, dead, watched }: Parameters<DutyStore['findLost']>[0],
+  { limit, dead = [], silent = [] }: LostRequest,
 ): (readonly [job: JobRow, workerSeenAt: number])[] {
-  const { database, now } = context;
-  const { since = null, at = null } = watched ?? {};
-  const values = [now, JSON.stringify(dead), limit, at, since];
-  const lost = database.tuples<[jobId: number, seenAt: number]>(sql.lostJobs, ...values);
+  const values = [JSON.stringify(dead), limit, leaseRows(silent)];
+  const lost = context.database.tuples<[jobId: number, seenAt: number]>(sql.lostJobs, ...values);
   const seenAt = new Map(lost);
   return read(context, [...seenAt.keys()]).map((row) => [row, seenAt.get(idOf(row)) as number]);
+}
+
+/** Leases as a statement reads them. No job has the id 0. */
+export function leaseRows(leases: readonly HeldLease[]): string {
+  return JSON.stringify(leases.map(({ workerId, jobId, heardAt }) => [workerId, jobId ?? 0, heardAt]));
 }

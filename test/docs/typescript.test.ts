@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { openTestServer } from '../kit/http.ts';
-import { createTestDatabase, queriesTo } from '../kit/postgres.ts';
+import { createTestDatabase, openTestPostgres, queriesTo } from '../kit/postgres.ts';
 import { temporaryFolder } from '../kit/workron-process.ts';
 import * as application from './given/application.ts';
 
@@ -72,6 +72,7 @@ function moduleOf({ code }: Block): string {
 before(async () => {
   folder = stack.use(await temporaryFolder()).path;
   database = stack.use(await createTestDatabase()).url;
+  stack.use(await openTestPostgres({ url: database, schema: 'workron' }));
   server = stack.use(await openTestServer()).url;
   await queriesTo(database)(
     'create table orders (id serial primary key, item text); create table mails (order_id int)',

@@ -42,7 +42,9 @@ function matches(printed: string, expected: string): boolean {
 describe('docs', { concurrency: 2 }, () => {
   const files = [
     'README.md',
-    ...['cli', 'checkpoints', 'unique', 'tutorial', 'recipes', 'coming-from'].map((name) => `docs/${name}.md`),
+    ...['cli', 'checkpoints', 'unique', 'tutorial', 'recipes', 'coming-from', 'capacity', 'workflows'].map(
+      (name) => `docs/${name}.md`,
+    ),
   ];
   for (const file of files) {
     test(`docs: the code blocks of ${file} do what they say`, async () => {

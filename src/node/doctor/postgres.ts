@@ -50,7 +50,8 @@ async function clock(client: pg.Client): Promise<Finding> {
     `select round(extract(epoch from clock_timestamp()) * 1000)::text as now`,
   );
   const differenceMs = Math.round(Number(rows[0]?.now) - sentAt - (performance.now() - start) / 2);
-  const detail = `the database's clock is ${differenceMs} ms ahead of this machine's`;
+  const side = differenceMs < 0 ? 'behind' : 'ahead of';
+  const detail = `the database's clock is ${Math.abs(differenceMs)} ms ${side} this machine's`;
   if (Math.abs(differenceMs) < CLOCK_MS) return ok('clock', detail);
   return warning(
     'clock',

@@ -70,7 +70,8 @@ export async function rehearse(options: PromoteOptions): Promise<void> {
       `select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by name`,
     );
     for (const { name } of names) {
-      tell(`${name}: ${database.get<{ count: number }>(`select count(*) as count from "${name}"`)?.count} rows`);
+      const count = database.get<{ count: number }>(`select count(*) as count from "${name}"`)?.count ?? 0;
+      if (count > 0) tell(`${name}: ${count} rows`);
     }
   });
 }
@@ -184,7 +185,7 @@ async function copyTable(session: Session, table: MovedTable, differenceMs: numb
     await client.query(`insert into "${schema}".promotion (name) values ($1)`, [name]);
     await client.query('commit');
     sums.set(name, sum);
-    tell(`${name}: ${sum.rows} rows`);
+    if (sum.rows > 0) tell(`${name}: ${sum.rows} rows`);
   } catch (error) {
     await client.query('rollback').catch(() => undefined);
     throw error;

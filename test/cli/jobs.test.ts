@@ -11,9 +11,8 @@ import { displayWidth } from '../../src/cli/output/display-width.ts';
 import { type Called, callWorkron, plainEnvironment, startCall } from '../kit/command-line.ts';
 import { eventually } from '../kit/eventually.ts';
 import { startHttpProxy } from '../kit/http-proxy.ts';
+import { PROGRAM } from '../kit/program.ts';
 import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
-
-const WORKRON = join(import.meta.dirname, '..', '..', 'bin', 'workron');
 
 type Job = Record<string, unknown> & { id: string; status: string };
 
@@ -265,7 +264,7 @@ describe('command line', { concurrency: 2 }, () => {
 
   test('run: a pipe or a file on standard input reaches the command byte for byte; anything else is left alone', async () => {
     const run = (line: string) => spawnSync('sh', ['-c', line], { cwd: folder, maxBuffer: 4 << 20 });
-    const cat = `${WORKRON} run -q --url ${server.url} -- cat`;
+    const cat = `${PROGRAM} run -q --url ${server.url} -- cat`;
     const text = run(`printf 'one\\ntwo' | ${cat}`);
     assert.deepEqual([text.status, text.stdout.toString()], [0, 'one\ntwo'], text.stderr.toString());
     assert.equal(run(`printf 'a\\377\\000b' | ${cat}`).stdout.toString('hex'), '61ff0062');
@@ -287,7 +286,7 @@ describe('command line', { concurrency: 2 }, () => {
   test('run: input that does not fit into a job is refused, and nothing is submitted', async () => {
     const newest = async () => (await api<{ items: Job[] }>(server.url, '/jobs?limit=1&name=too-large')).items;
     const run = (bytes: number) => {
-      const line = `head -c ${bytes} /dev/zero | ${WORKRON} run -q --name too-large --url ${server.url} -- cat`;
+      const line = `head -c ${bytes} /dev/zero | ${PROGRAM} run -q --name too-large --url ${server.url} -- cat`;
       return spawnSync('sh', ['-c', line], { encoding: 'utf8' });
     };
     const tooLarge = run(1024 * 1024 + 1);
@@ -600,8 +599,7 @@ describe('command line', { concurrency: 2 }, () => {
 
   test('a terminal: icons, colours and a list cut to its width', async () => {
     await given(`echo ${'wide '.repeat(60)}`, { queue: 'cli-tty', delay: '1h' });
-    const bin = join(import.meta.dirname, '..', '..', 'bin', 'workron');
-    const line = `stty cols 60; ${bin} jobs --queue cli-tty`;
+    const line = `stty cols 60; ${PROGRAM} jobs --queue cli-tty`;
     const { spawn } = await import('node:child_process');
     const { text } = await import('node:stream/consumers');
     const child = spawn('script', ['-qec', line, '/dev/null'], {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { callWorkron, startCall } from '../kit/command-line.ts';
 import { eventually } from '../kit/eventually.ts';
+import { CLONE } from '../kit/program.ts';
 import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
 
 const stack = new AsyncDisposableStack();
@@ -41,7 +42,7 @@ export const load = job('load', {
     '--log-level',
     'warn',
   ];
-  server = stack.use(await startWorkron({ args }));
+  server = stack.use(await startWorkron({ args, command: CLONE }));
 });
 after(() => stack.disposeAsync());
 

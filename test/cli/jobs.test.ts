@@ -10,6 +10,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { displayWidth } from '../../src/cli/output/display-width.ts';
 import { type Called, callWorkron, plainEnvironment, startCall } from '../kit/command-line.ts';
 import { eventually } from '../kit/eventually.ts';
+import { callHosted } from '../kit/hosted-calls.ts';
 import { startHttpProxy } from '../kit/http-proxy.ts';
 import { PROGRAM } from '../kit/program.ts';
 import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
@@ -28,7 +29,7 @@ before(async () => {
 after(() => stack.disposeAsync());
 
 function workron(...args: string[]): Promise<Called> {
-  return callWorkron(args, { env: { WORKRON_URL: server.url } });
+  return callHosted(args, { env: { WORKRON_URL: server.url } });
 }
 
 /** A call that must go well; what it printed, without the last newline. */

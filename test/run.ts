@@ -17,7 +17,8 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { groupFiles } from './kit/group-files.ts';
 import { buildPage } from './kit/page-build.ts';
-import { startPostgres } from './kit/postgres-server.ts';
+import { makePostgresData, startPostgres } from './kit/postgres-server.ts';
+import { buildProgram } from './kit/program.ts';
 
 const root = dirname(import.meta.dirname);
 /** The longest test files. They start first, so that none of them runs alone at the end. */
@@ -77,9 +78,12 @@ async function test(): Promise<number> {
     console.error(`No test file has ${wanted.join(' or ')} in its name.`);
     return 1;
   }
+  await using data = await makePostgresData();
+  process.env['WORKRON_TEST_PG_DATA'] = data.path;
   const given = process.env['WORKRON_TEST_PG_URL'];
   await using server = given === undefined ? await startPostgres() : undefined;
   process.env['WORKRON_TEST_PG_URL'] = given ?? server?.url;
+  if (wanted.length === 0) process.env['WORKRON_TEST_PROGRAM'] = await buildProgram();
   // With large counts memory matters and files take minutes: one process per file.
   return await runFiles(full || wanted.length > 0 ? files : groupFiles(files));
 }

@@ -6,7 +6,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { type Called, callWorkron } from '../kit/command-line.ts';
+import type { Called } from '../kit/command-line.ts';
+import { callHosted } from '../kit/hosted-calls.ts';
 import { temporaryFolder } from '../kit/workron-process.ts';
 
 interface Setup extends AsyncDisposable {
@@ -21,7 +22,7 @@ async function setUp(): Promise<Setup> {
   return {
     folder: folder.path,
     workron: (args, env = {}) =>
-      callWorkron(args.split(' '), { cwd: folder.path, env: { XDG_CONFIG_HOME: join(folder.path, 'conf'), ...env } }),
+      callHosted(args.split(' '), { cwd: folder.path, env: { XDG_CONFIG_HOME: join(folder.path, 'conf'), ...env } }),
     async tokenFile(name, mode = 0o600) {
       const path = join(folder.path, name);
       await writeFile(path, `token-of-${name}\n`);

@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { workflowName } from '../../src/cli/input/workflow-name.ts';
-import { callWorkron } from '../kit/command-line.ts';
+import { callHosted } from '../kit/hosted-calls.ts';
 import { startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
 
 const stack = new AsyncDisposableStack();
@@ -24,7 +24,7 @@ before(async () => {
 after(() => stack.disposeAsync());
 
 async function workron(...args: string[]) {
-  return await callWorkron(args, { env: { WORKRON_URL: server.url } });
+  return await callHosted(args, { env: { WORKRON_URL: server.url } });
 }
 
 async function ok(...args: string[]): Promise<string> {

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { terminalLog } from '../../src/cli/output/terminal-log.ts';
@@ -11,6 +10,7 @@ import { WorkronError } from '../../src/core/error.ts';
 import type { LogLevel } from '../../src/ops/log-level.ts';
 import { plainEnvironment } from '../kit/command-line.ts';
 import { endOnExit } from '../kit/end-on-exit.ts';
+import { CLONE } from '../kit/program.ts';
 
 function watch(level: LogLevel) {
   const lines: string[] = [];
@@ -50,8 +50,7 @@ test('log: `up` on a terminal logs for people', {
   skip: script ? false : 'no script(1) to make a terminal',
   timeout: 60_000,
 }, async ({ signal }) => {
-  const bin = join(import.meta.dirname, '..', '..', 'bin', 'workron');
-  const child = spawn('script', ['-qefc', `exec ${bin} up --db-driver memory --port 0`, '/dev/null'], {
+  const child = spawn('script', ['-qefc', `exec ${CLONE} up --db-driver memory --port 0`, '/dev/null'], {
     env: plainEnvironment({ NO_COLOR: '1' }),
     stdio: ['pipe', 'pipe', 'inherit'],
     signal,

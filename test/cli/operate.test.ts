@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Called, callWorkron } from '../kit/command-line.ts';
 import { eventually } from '../kit/eventually.ts';
+import { callHosted } from '../kit/hosted-calls.ts';
 import { startHttpProxy } from '../kit/http-proxy.ts';
 import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
 
@@ -27,7 +28,7 @@ async function setUp(args: readonly string[] = [], env: Record<string, string> =
   return {
     server,
     folder,
-    workron: (...words) => callWorkron(words, { env: { WORKRON_URL: server.url }, cwd: folder }),
+    workron: (...words) => callHosted(words, { env: { WORKRON_URL: server.url }, cwd: folder }),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }
@@ -400,7 +401,7 @@ test('tokens: one is made, used, rotated and revoked from the command line', asy
   await using setup = await setUp(['--token', 'a-token-of-the-test-server']);
   const { server, folder } = setup;
   const as = (token: string, ...words: string[]) =>
-    callWorkron(words, { env: { WORKRON_URL: server.url, WORKRON_TOKEN: token }, cwd: folder });
+    callHosted(words, { env: { WORKRON_URL: server.url, WORKRON_TOKEN: token }, cwd: folder });
   const made = await as(
     'a-token-of-the-test-server',
     'tokens',

@@ -5,8 +5,10 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { callWorkron, startCall } from '../kit/command-line.ts';
+import { startCall } from '../kit/command-line.ts';
 import { eventually } from '../kit/eventually.ts';
+import { callHosted } from '../kit/hosted-calls.ts';
+import { CLONE } from '../kit/program.ts';
 import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
 
 const stack = new AsyncDisposableStack();
@@ -41,12 +43,12 @@ export const load = job('load', {
     '--log-level',
     'warn',
   ];
-  server = stack.use(await startWorkron({ args }));
+  server = stack.use(await startWorkron({ args, command: CLONE }));
 });
 after(() => stack.disposeAsync());
 
 function workron(...args: string[]) {
-  return callWorkron(args, { env: { WORKRON_URL: server.url } });
+  return callHosted(args, { env: { WORKRON_URL: server.url } });
 }
 
 /** A command that goes on, and what it has printed so far. */

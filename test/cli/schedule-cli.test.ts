@@ -9,7 +9,7 @@ import { parse } from 'yaml';
 import { describeCron } from '../../src/api/describe-schedule.ts';
 import { type CrontabOptions, readCrontab } from '../../src/cli/input/crontab.ts';
 import { shellLineOf } from '../../src/cli/input/crontab-command.ts';
-import { callWorkron } from '../kit/command-line.ts';
+import { callHosted } from '../kit/hosted-calls.ts';
 import { temporaryFolder } from '../kit/workron-process.ts';
 
 const berlin = ['--timezone', 'Europe/Berlin'];
@@ -17,7 +17,7 @@ const berlin = ['--timezone', 'Europe/Berlin'];
 describe('schedule test', { concurrency: 2 }, () => {
   test('schedule test: words, the rule, and the ticks in zone and UTC with clock changes flagged', async () => {
     const args = ['schedule', 'test', '30 2 * * *', ...berlin, '--from', '2026-03-28T00:00Z', '--count', '3'];
-    const { code, stdout } = await callWorkron(args);
+    const { code, stdout } = await callHosted(args);
     assert.equal(code, 0);
     assert.deepEqual(stdout.split('\n'), [
       'At 02:30, Europe/Berlin',
@@ -33,7 +33,7 @@ describe('schedule test', { concurrency: 2 }, () => {
 
   test('schedule test: --from itself is listed, a repeated hour is flagged on each of its ticks', async () => {
     const args = ['schedule', 'test', '0 * * * *', ...berlin, '--from', '2026-10-25T00:00Z', '--count', '3', '--json'];
-    const { stdout } = await callWorkron(args);
+    const { stdout } = await callHosted(args);
     assert.deepEqual(JSON.parse(stdout), {
       cron: '0 * * * *',
       timezone: 'Europe/Berlin',
@@ -67,7 +67,7 @@ describe('schedule test', { concurrency: 2 }, () => {
       '2',
       '--json',
     ];
-    const { items } = JSON.parse((await callWorkron(args)).stdout) as { items: { note: string | null }[] };
+    const { items } = JSON.parse((await callHosted(args)).stdout) as { items: { note: string | null }[] };
     assert.deepEqual(
       items.map(({ note }) => note),
       [null, 'the clock has changed from +02:00 to +01:00'],
@@ -84,11 +84,11 @@ describe('schedule test', { concurrency: 2 }, () => {
       [['@daily', '--from', 'soon'], /expected an instant/],
     ];
     for (const [args, message] of wrong) {
-      const { code, stdout, stderr } = await callWorkron(['schedule', 'test', ...args]);
+      const { code, stdout, stderr } = await callHosted(['schedule', 'test', ...args]);
       assert.deepEqual([code, stdout], [2, ''], args.join(' '));
       assert.match(stderr, message);
     }
-    const { stderr } = await callWorkron(['schedule', 'test', '0 0 31 2 *', '--json']);
+    const { stderr } = await callHosted(['schedule', 'test', '0 0 31 2 *', '--json']);
     assert.equal((JSON.parse(stderr) as { code: string }).code, 'schedule_invalid');
   });
 
@@ -187,8 +187,8 @@ test('import crontab: prints YAML for review, from a file or stdin, and ends wit
   const file = join(folder.path, 'crontab');
   const text = '0 2 * * * mail joe%Hello%World\n@reboot x\n';
   await writeFile(file, text);
-  const fromFile = await callWorkron(['import', 'crontab', file, ...berlin]);
-  const fromStdin = await callWorkron(['import', 'crontab', '-', ...berlin], { input: text });
+  const fromFile = await callHosted(['import', 'crontab', file, ...berlin]);
+  const fromStdin = await callHosted(['import', 'crontab', '-', ...berlin], { input: text });
   assert.equal(fromFile.code, 1);
   assert.match(fromFile.stderr, /^line 2 is not imported: @reboot/);
   assert.match(fromFile.stdout, /^# Review before use/);
@@ -203,5 +203,5 @@ test('import crontab: prints YAML for review, from a file or stdin, and ends wit
       },
     ],
   });
-  assert.equal((await callWorkron(['import', 'crontab', join(folder.path, 'none')])).code, 2);
+  assert.equal((await callHosted(['import', 'crontab', join(folder.path, 'none')])).code, 2);
 });

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type Called, callWorkron } from '../kit/command-line.ts';
+import type { Called } from '../kit/command-line.ts';
 import { eventually } from '../kit/eventually.ts';
+import { callHosted } from '../kit/hosted-calls.ts';
 import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
 
 const stack = new AsyncDisposableStack();
@@ -20,7 +21,7 @@ before(async () => {
 after(() => stack.disposeAsync());
 
 function workron(...args: string[]): Promise<Called> {
-  return callWorkron(args, { env: { WORKRON_URL: server.url }, cwd: folder });
+  return callHosted(args, { env: { WORKRON_URL: server.url }, cwd: folder });
 }
 
 async function ok(...args: string[]): Promise<string> {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { readWorkflowFile, workflowJsonSchema } from '../../src/api/workflow/file.ts';
 import { callWorkron } from '../kit/command-line.ts';
+import { callHosted } from '../kit/hosted-calls.ts';
 import { temporaryFolder } from '../kit/workron-process.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -55,7 +56,7 @@ describe('workflow commands', { concurrency: 2 }, () => {
     const wrong = 'name: etl\nsteps:\n  extract:\n    rn: echo hi\n    command: echo\n';
     await writeFile(join(folder.path, 'etl.yaml'), wrong);
     await writeFile(join(folder.path, 'warn.yaml'), 'name: x\nsteps: {a: {command: echo $WORKRON_ITEM}}\n');
-    const failed = await callWorkron(['workflow', 'lint', 'etl.yaml', 'warn.yaml'], { cwd: folder.path });
+    const failed = await callHosted(['workflow', 'lint', 'etl.yaml', 'warn.yaml'], { cwd: folder.path });
     assert.equal(failed.code, 2);
     const [first, second] = failed.stdout.split('warn.yaml:2:22 warning: ');
     assert.match(
@@ -63,8 +64,8 @@ describe('workflow commands', { concurrency: 2 }, () => {
       /^etl\.yaml:4:5 error: unknown key "rn" \(did you mean "command"\?\)\n {2}4 \| {5}rn: echo hi\n {4}\| {5}\^\^\n$/,
     );
     assert.match(second as string, /^WORKRON_ITEM is set only.*warn\.yaml: ok, 1 step\n$/s);
-    assert.equal((await callWorkron(['workflow', 'lint', 'warn.yaml'], { cwd: folder.path })).code, 0);
-    const json = await callWorkron(['workflow', 'lint', '--json', '-'], { input: wrong });
+    assert.equal((await callHosted(['workflow', 'lint', 'warn.yaml'], { cwd: folder.path })).code, 0);
+    const json = await callHosted(['workflow', 'lint', '--json', '-'], { input: wrong });
     assert.equal(json.code, 2);
     const [report] = JSON.parse(json.stdout) as [
       { file: string; ok: boolean; problems: { line: number; column: number }[] },
@@ -76,11 +77,11 @@ describe('workflow commands', { concurrency: 2 }, () => {
   });
 
   test('lint: the caret is below its place after tabs and wide characters; control characters do nothing', async () => {
-    const { stdout } = await callWorkron(['wf', 'lint', '-'], {
+    const { stdout } = await callHosted(['wf', 'lint', '-'], {
       input: 'name: x\n"日本\t\u001b[31m": 1\nsteps: {a: {command: x}}\n',
     });
     assert.ok(!stdout.includes('\u001b'));
-    const { stdout: wide } = await callWorkron(['wf', 'lint', '-'], {
+    const { stdout: wide } = await callHosted(['wf', 'lint', '-'], {
       input: 'name: x\nsteps: {a: {name: 日本, command: [x]}}\n',
     });
     const [, line, caret] = wide.split('\n') as [string, string, string];
@@ -91,16 +92,16 @@ describe('workflow commands', { concurrency: 2 }, () => {
   test('lint: a missing file is 2, and so is one that is no text', async () => {
     await using folder = await temporaryFolder();
     await writeFile(join(folder.path, 'binary.yaml'), new Uint8Array([0xff, 0xfe, 0x00]));
-    const missing = await callWorkron(['workflow', 'lint', 'nowhere.yaml'], { cwd: folder.path });
+    const missing = await callHosted(['workflow', 'lint', 'nowhere.yaml'], { cwd: folder.path });
     assert.equal(missing.code, 2);
     assert.match(missing.stderr, /^error: cannot read nowhere\.yaml: ENOENT/);
-    const binary = await callWorkron(['workflow', 'lint', 'binary.yaml'], { cwd: folder.path });
+    const binary = await callHosted(['workflow', 'lint', 'binary.yaml'], { cwd: folder.path });
     assert.equal(binary.code, 2);
     assert.match(binary.stderr, /^error: binary\.yaml is not UTF-8 text/);
   });
 
   test('show: draws the graph, with plain characters where the locale has no others', async () => {
-    const drawn = await callWorkron(['workflow', 'show', '-'], {
+    const drawn = await callHosted(['workflow', 'show', '-'], {
       input: DIAMOND,
       env: { LC_ALL: 'C.UTF-8', TERM: 'xterm' },
     });
@@ -126,7 +127,7 @@ describe('workflow commands', { concurrency: 2 }, () => {
           └───────────┘
 `,
     );
-    const plain = await callWorkron(['workflow', 'show', '-'], { input: DIAMOND, env: { LC_ALL: 'C' } });
+    const plain = await callHosted(['workflow', 'show', '-'], { input: DIAMOND, env: { LC_ALL: 'C' } });
     assert.match(plain.stdout, /\+-------\+-------\+ {2}/);
     // oxlint-disable-next-line no-control-regex
     assert.doesNotMatch(plain.stdout, /[^\x00-\x7f]/);
@@ -134,29 +135,29 @@ describe('workflow commands', { concurrency: 2 }, () => {
 
   test('show: what cannot be drawn is a table', async () => {
     const wide = Array.from({ length: 201 }, (_, place) => `  s${place}: {command: echo ${place}}`).join('\n');
-    const { code, stdout } = await callWorkron(['workflow', 'show', '-'], { input: `name: wide\nsteps:\n${wide}\n` });
+    const { code, stdout } = await callHosted(['workflow', 'show', '-'], { input: `name: wide\nsteps:\n${wide}\n` });
     assert.equal(code, 0);
     assert.match(stdout, /STEP {2}.*\ns0 .* echo 0\n/);
   });
 
   test('show: Mermaid, Graphviz and JSON', async () => {
-    const mermaid = await callWorkron(['workflow', 'show', '--mermaid', '-'], { input: DIAMOND });
+    const mermaid = await callHosted(['workflow', 'show', '--mermaid', '-'], { input: DIAMOND });
     assert.equal(
       mermaid.stdout,
       'flowchart TD\n  s1["a"]\n  s2[["b<br>for each of 2"]]\n  s3["c<br>may fail"]\n  s4["d<br>if ended"]\n  s1 --> s2\n  s1 --> s3\n  s2 -. ended .-> s4\n  s3 -. ended .-> s4\n',
     );
-    const dot = await callWorkron(['workflow', 'show', '--dot', '-'], { input: DIAMOND });
+    const dot = await callHosted(['workflow', 'show', '--dot', '-'], { input: DIAMOND });
     assert.match(
       dot.stdout,
       /^digraph "diamond" \{\n.* {2}"a" -> "b";\n.* {2}"c" -> "d" \[style=dashed, label="ended"\];\n\}\n$/s,
     );
-    const json = await callWorkron(['workflow', 'show', '--json', '-'], { input: DIAMOND });
+    const json = await callHosted(['workflow', 'show', '--json', '-'], { input: DIAMOND });
     assert.deepEqual(JSON.parse(json.stdout), readWorkflowFile(DIAMOND).definition);
-    assert.equal((await callWorkron(['workflow', 'show', '--dot', '--mermaid', '-'], { input: DIAMOND })).code, 2);
+    assert.equal((await callHosted(['workflow', 'show', '--dot', '--mermaid', '-'], { input: DIAMOND })).code, 2);
   });
 
   test('show: a file that is not valid is explained on stderr and ends with 2', async () => {
-    const { code, stdout, stderr } = await callWorkron(['workflow', 'show', '-'], {
+    const { code, stdout, stderr } = await callHosted(['workflow', 'show', '-'], {
       input: 'name: x\nsteps: {a: {comand: x}}\n',
     });
     assert.deepEqual([code, stdout], [2, '']);
@@ -164,7 +165,7 @@ describe('workflow commands', { concurrency: 2 }, () => {
   });
 
   test('schema: is printed as published', async () => {
-    const { stdout } = await callWorkron(['workflow', 'schema']);
+    const { stdout } = await callHosted(['workflow', 'schema']);
     assert.equal(stdout, readFileSync(join(root, 'schema/workflow.schema.json'), 'utf8'));
   });
 });

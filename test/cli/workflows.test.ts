@@ -5,8 +5,9 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type Called, callWorkron, startCall } from '../kit/command-line.ts';
+import { type Called, startCall } from '../kit/command-line.ts';
 import { eventually } from '../kit/eventually.ts';
+import { callHosted } from '../kit/hosted-calls.ts';
 import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
 
 const stack = new AsyncDisposableStack();
@@ -41,7 +42,7 @@ before(async () => {
 after(() => stack.disposeAsync());
 
 function workron(...args: string[]): Promise<Called> {
-  return callWorkron(args, { env: { WORKRON_URL: server.url }, cwd: folder });
+  return callHosted(args, { env: { WORKRON_URL: server.url }, cwd: folder });
 }
 
 async function ok(...args: string[]): Promise<string> {

@@ -8,12 +8,13 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { EXIT_MEANINGS } from '../../src/cli/errors/exit-code.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { plainEnvironment } from '../kit/command-line.ts';
+import { PROGRAM } from '../kit/program.ts';
 import { startWorkron, temporaryFolder } from '../kit/workron-process.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -53,7 +54,9 @@ describe('docs', { concurrency: 2 }, () => {
       // As a user has it: nothing is given, and the commands find the token of the server.
       const env = { XDG_STATE_HOME: join(folder.path, 'state'), XDG_CONFIG_HOME: join(folder.path, 'config') };
       await using server = await startWorkron({ args, env, ownToken: true });
-      for (const part of ['bin', 'examples']) symlinkSync(join(root, part), join(folder.path, part));
+      const bin = dirname(PROGRAM);
+      symlinkSync(bin, join(folder.path, 'bin'));
+      symlinkSync(join(root, 'examples'), join(folder.path, 'examples'));
       writeFileSync(join(folder.path, '.curlrc'), 'fail-with-body\n');
       const blocks = blocksOf(file);
       assert.ok(blocks.length > 0);
@@ -65,7 +68,7 @@ describe('docs', { concurrency: 2 }, () => {
           ...env,
           CURL_HOME: folder.path,
           WORKRON_URL: server.url,
-          PATH: `${join(root, 'bin')}:${process.env['PATH']}`,
+          PATH: `${bin}:${process.env['PATH']}`,
         }),
         stdio: ['ignore', 'pipe', 'pipe'],
       });

@@ -10,7 +10,8 @@ import { after, before, describe, test } from 'node:test';
 import type { Job } from '../../src/api/job.ts';
 import type { WorkflowDetail } from '../../src/api/workflow/workflow.ts';
 import { first } from '../kit/certificates.ts';
-import { type Called, callWorkron } from '../kit/command-line.ts';
+import type { Called } from '../kit/command-line.ts';
+import { callHosted } from '../kit/hosted-calls.ts';
 import { startSmtp } from '../kit/smtp-server.ts';
 import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
 
@@ -39,7 +40,7 @@ interface Ran extends Called {
 }
 
 async function workron(args: readonly string[]): Promise<Ran> {
-  const called = await callWorkron(['workflow', ...args, '--follow', '--json'], { env: { WORKRON_URL: server.url } });
+  const called = await callHosted(['workflow', ...args, '--follow', '--json'], { env: { WORKRON_URL: server.url } });
   const workflow = JSON.parse(called.stdout || assert.fail(called.stderr)) as WorkflowDetail;
   return { ...called, workflow, steps: Object.fromEntries(workflow.steps.map(({ key, status }) => [key, status])) };
 }
@@ -148,7 +149,7 @@ describe('examples', { concurrency: false }, () => {
   });
 
   const mailBy = (url: string) =>
-    callWorkron(
+    callHosted(
       ['notify', 'test', `failed=${join(examples, 'notify-mail.sh')} ${url} workron@example.com ops@example.com`],
       {
         env: { WORKRON_URL: server.url },

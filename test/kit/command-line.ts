@@ -2,11 +2,9 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { endOnExit } from './end-on-exit.ts';
-
-const bin = join(import.meta.dirname, '..', '..', 'bin', 'workron');
+import { PROGRAM } from './program.ts';
 
 export interface Called {
   code: number | string;
@@ -18,7 +16,7 @@ export interface CallOptions {
   env?: Record<string, string | undefined>;
   cwd?: string;
   input?: string;
-  /** The program; bin/workron by default. */
+  /** Another program than PROGRAM. */
   command?: string;
 }
 
@@ -46,7 +44,7 @@ export async function callWorkron(args: readonly string[], options: CallOptions 
 }
 
 /** Starts `workron ARGS`, for tests that act while it runs. */
-export function startCall(args: readonly string[], { env, cwd, command = bin }: CallOptions = {}) {
+export function startCall(args: readonly string[], { env, cwd, command = PROGRAM }: CallOptions = {}) {
   const call = spawn(command, args, {
     env: plainEnvironment(env),
     ...(cwd === undefined ? {} : { cwd }),

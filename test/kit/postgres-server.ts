@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs';
 import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { endOnExit, removeOnExit } from './end-on-exit.ts';
 import { findBinaries, type Owner, serverOwner } from './postgres-binaries.ts';
 
@@ -53,8 +53,11 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const folder = await scratchFolder(owner, options.within);
   try {
     const bin = options.bin ?? (await findBinaries(folder, owner));
-    if (options.makeData === undefined) initData(bin, folder, owner);
-    else await options.makeData(join(folder, 'data'));
+    const data = join(folder, 'data');
+    const made = options.bin === undefined ? process.env['WORKRON_TEST_PG_DATA'] : undefined;
+    if (options.makeData !== undefined) await options.makeData(data);
+    else if (made !== undefined) copyFolder(made, data);
+    else initData(bin, data, owner);
     const { durable = false, disk = null, env = {}, settings = [] } = options;
     const server = new Server({ bin, folder, owner, port: await freePort(), durable, disk, env, settings });
     await server.resume();
@@ -65,11 +68,27 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   }
 }
 
-function initData(bin: string, folder: string, owner: Owner): void {
+/** A data folder that servers are started with copies of: a copy takes a tenth of the time of initdb. */
+export async function makePostgresData(): Promise<{ path: string } & AsyncDisposable> {
+  const owner = serverOwner();
+  const folder = await scratchFolder(owner, undefined);
+  removeOnExit(folder);
+  const path = join(folder, 'data');
+  initData(await findBinaries(folder, owner), path, owner);
+  return { path, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+}
+
+function initData(bin: string, data: string, owner: Owner): void {
   const flags = ['--username=postgres', '--auth=trust', '--no-sync', '--locale=C', '--encoding=UTF8'];
-  const args = ['-D', join(folder, 'data'), ...flags];
-  const made = spawnSync(join(bin, 'initdb'), args, { cwd: folder, encoding: 'utf8', ...owner });
+  const args = ['-D', data, ...flags];
+  const made = spawnSync(join(bin, 'initdb'), args, { cwd: dirname(data), encoding: 'utf8', ...owner });
   if (made.status !== 0) throw new Error(`initdb failed: ${made.error?.message ?? made.stderr}`);
+}
+
+/** Also copies who owns the files, which `cp` of Node does not. */
+function copyFolder(from: string, to: string): void {
+  const made = spawnSync('cp', ['-a', from, to], { encoding: 'utf8' });
+  if (made.status !== 0) throw new Error(`cp failed: ${made.error?.message ?? made.stderr}`);
 }
 
 interface ServerPlace {

@@ -6,8 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { endOnExit, removeOnExit } from './end-on-exit.ts';
-
-const bin = join(import.meta.dirname, '..', '..', 'bin', 'workron');
+import { PROGRAM } from './program.ts';
 
 export interface WorkronProcess extends AsyncDisposable {
   child: ChildProcess;
@@ -27,7 +26,7 @@ export interface StartOptions {
   cwd?: string;
   /** The output that means that it is ready. */
   until?: RegExp;
-  /** The program; bin/workron by default. */
+  /** Another program than PROGRAM. */
   command?: string;
   /** It makes a token itself, as it does for users. Otherwise, without a token, it needs none. */
   ownToken?: boolean;
@@ -41,7 +40,7 @@ export async function startWorkron({
   env = {},
   cwd,
   until = /Workron (is up|worker)/,
-  command = bin,
+  command = PROGRAM,
   ownToken = false,
   uid,
 }: StartOptions): Promise<WorkronProcess> {

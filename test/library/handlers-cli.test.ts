@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { open } from '../../src/index.ts';
 import type { Engine } from '../../src/library/engine.ts';
 import { loadHandlers } from '../../src/library/load-handlers.ts';
+import { CLONE } from '../kit/program.ts';
 import { startWorkron, temporaryFolder } from '../kit/workron-process.ts';
 
 const library = join(import.meta.dirname, '..', '..', 'src', 'index.ts');
@@ -29,6 +30,7 @@ test('handlers: `workron up --handlers` runs them beside commands, and they can 
   await writeFile(file, JOBS);
   await using up = await startWorkron({
     args: ['up', '--port', '0', '--db-url', join(folder.path, 'w.db'), '--handlers', file],
+    command: CLONE,
   });
   await using workron = await open(up.url, { log: 'silent' });
   const { job } = await import('../../src/index.ts');

@@ -21,10 +21,10 @@ import { eventually } from '../kit/eventually.ts';
 import { assertAnswersAgain, everything, fill } from '../kit/installation-content.ts';
 import { makeNextVersion } from '../kit/next-version.ts';
 import { openTestPostgres, queriesTo, testPostgresUrl, testSchema } from '../kit/postgres.ts';
+import { PROGRAM } from '../kit/program.ts';
 import { aFolder } from '../kit/sqlite.ts';
 
 const tell = () => undefined;
-const BIN = join(import.meta.dirname, '..', '..', 'bin', 'workron');
 
 type Driver = 'sqlite' | 'postgres';
 type Place = Pick<ExportOptions, 'store' | 'schema'>;
@@ -243,7 +243,7 @@ test('restore: killed in the middle, it leaves no store that starts, and can be 
   const [url, schema, copy] = [await testPostgresUrl(), testSchema(), join(folder.path, 'to.db')];
   /** Ends it after some lines of its output. */
   const run = async (target: string, lines: number) => {
-    const child = spawn(BIN, ['restore', file, '--db-url', target, '--db-schema', schema], {
+    const child = spawn(PROGRAM, ['restore', file, '--db-url', target, '--db-schema', schema], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, TMPDIR: folder.path },
     });
@@ -299,7 +299,7 @@ test('restore: the next version takes an export of this one and migrates it; thi
   );
   assert.deepEqual(rows, [{ colour: 'red', count: 32 }]);
   assert.equal((await run(next, 'export', newer, '--db-url', url, '--db-schema', schema)).code, 0);
-  const refused = await run(BIN, 'restore', newer, '--db-url', join(folder.path, 'back.db'));
+  const refused = await run(PROGRAM, 'restore', newer, '--db-url', join(folder.path, 'back.db'));
   assert.equal(refused.code, 2);
   assert.match(refused.said, /newer Workron/);
 });

@@ -18,6 +18,7 @@ import type { Store } from '../../src/store/store.ts';
 import { eventually } from '../kit/eventually.ts';
 import { assertAnswersAgain, everything, fill } from '../kit/installation-content.ts';
 import { openTestPostgres, queriesTo, testPostgresUrl, testSchema } from '../kit/postgres.ts';
+import { PROGRAM } from '../kit/program.ts';
 import { aFolder } from '../kit/sqlite.ts';
 import { api, startWorkron } from '../kit/workron-process.ts';
 
@@ -108,10 +109,9 @@ test('promote: killed at ten places it goes on where it stopped; half of it can 
   await using folder = await aFolder();
   const file = await aFile(folder.path, fill);
   const [url, schema] = [await testPostgresUrl(), testSchema()];
-  const bin = join(import.meta.dirname, '..', '..', 'bin', 'workron');
   const run = async (lines: number, ...flags: string[]) => {
     const args = ['promote', `sqlite:${file}`, url, '--db-schema', schema, ...flags];
-    const child = spawn(bin, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(PROGRAM, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     const ended = once(child, 'exit');
     let seen = 0;
     for await (const _ of createInterface(child.stdout)) {

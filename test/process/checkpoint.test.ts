@@ -50,7 +50,7 @@ test('checkpoint: kill -9 in the middle of uploads leaves a whole version, from 
         const text = await readCheckpoint(workron.url, id);
         return text !== undefined && Number(text.slice(0, text.indexOf('\n'))) > last && text;
       },
-      { withinMs: 60_000 },
+      { everyMs: 250, withinMs: 60_000 },
     );
     last = versionOf(newer);
     workron.signal('SIGKILL');

@@ -16,10 +16,10 @@ import { effort } from '../effort.ts';
 import { eventually } from '../kit/eventually.ts';
 import { queriesTo, startPostgres } from '../kit/postgres.ts';
 import { copyData } from '../kit/postgres-copy.ts';
+import { PROGRAM } from '../kit/program.ts';
 import { aFolder } from '../kit/sqlite.ts';
 import { api, startWorkron, type WorkronProcess } from '../kit/workron-process.ts';
 
-const BIN = join(import.meta.dirname, '..', '..', 'bin', 'workron');
 const TIMEOUT = { timeout: effort.waitMs };
 
 interface Shown {
@@ -65,7 +65,7 @@ test(
     const [file, copy] = [join(folder.path, 'w.db'), join(folder.path, 'copy.db')];
     await using first = await up(file);
     const jobs = await submitSome(first, folder.path);
-    assert.equal(spawnSync(BIN, ['backup', copy, '--db-url', file]).status, 0);
+    assert.equal(spawnSync(PROGRAM, ['backup', copy, '--db-url', file]).status, 0);
     const after = await submit(first, { command: 'true' });
     first.signal('SIGKILL');
     await first.exited;
@@ -87,14 +87,14 @@ test('backup: one that is killed leaves no copy, and does not disturb the next',
       forever,
     );
   }
-  const killed = spawn(BIN, ['backup', copy, '--db-url', file], { stdio: 'ignore' });
+  const killed = spawn(PROGRAM, ['backup', copy, '--db-url', file], { stdio: 'ignore' });
   const ended = once(killed, 'exit');
   await eventually(() => existsSync(`${copy}.partial`) || killed.exitCode !== null);
   killed.kill('SIGKILL');
   const [code] = (await ended) as [number | null];
   assert.equal(existsSync(copy), code === 0);
   const whole = join(folder.path, 'whole.db');
-  assert.equal(spawnSync(BIN, ['backup', whole, '--db-url', file]).status, 0);
+  assert.equal(spawnSync(PROGRAM, ['backup', whole, '--db-url', file]).status, 0);
   await using opened = await openSqlite({ file: whole, clock: systemClock, log: silentLog });
   assert.equal(await opened.count({}, 10_000, forever), 4_000);
 });

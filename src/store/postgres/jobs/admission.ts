@@ -238,9 +238,11 @@ export class Admission {
       skips: skips && full.meter.windowMs === null,
       opensAt: full.opensAt,
     });
-    const places = new Map(this.#parked.map((parked) => [JSON.stringify(placeOf(parked)), placeOf(parked)]));
-    const wanted = [...places.values()];
     type Row = { id: number; lane: number; meter: string; rule: string; skips: boolean };
+    const keyOf = ({ lane, meter, rule, skips }: Omit<Row, 'id'>) => JSON.stringify([lane, meter, rule, skips]);
+    // What the claim starts in between closes a rate for longer: the last one counts.
+    const places = new Map(this.#parked.map(placeOf).map((place) => [keyOf(place), place]));
+    const wanted = [...places.values()];
     const rows = await this.#session.query<Row>(this.#sql.park, [
       numbers(wanted.map(({ lane }) => lane)),
       wanted.map(({ meter }) => meter),
@@ -248,7 +250,6 @@ export class Admission {
       wanted.map(({ skips }) => skips),
       numbers(wanted.map(({ opensAt }) => opensAt)),
     ]);
-    const keyOf = ({ lane, meter, rule, skips }: Omit<Row, 'id'>) => JSON.stringify([lane, meter, rule, skips]);
     const ids = new Map(rows.map((row) => [keyOf(row), row.id]));
     await this.#session.query(this.#sql.parkJobs, [
       numbers(this.#parked.map(({ jobId }) => jobId)),

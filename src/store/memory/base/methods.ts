@@ -40,6 +40,7 @@ import {
 } from '../graph/definitions.ts';
 import { expand } from '../graph/expand.ts';
 import { insertWorkflow, skippedSteps, steps, workflow, workflows } from '../graph/workflows.ts';
+import { countAhead } from '../jobs/ahead.ts';
 import { applyChanges } from '../jobs/apply-changes.ts';
 import { checkpoint, readCheckpoint, writeCheckpoint } from '../jobs/checkpoint.ts';
 import { claim } from '../jobs/claim.ts';
@@ -54,7 +55,7 @@ import { closeRate, countAheadAt, findSkippable, limits, meterUse, rates, setLim
 import { outlook } from '../jobs/outlook.ts';
 import { appendLogs, readLog, report } from '../jobs/output.ts';
 import { settle, start } from '../jobs/settle.ts';
-import { attempts, count, countAhead, list, read } from '../reads/reading.ts';
+import { attempts, count, list, read } from '../reads/reading.ts';
 import { recentTicks, runStates } from '../schedules/recent-ticks.ts';
 import { pruneTicks, runSchedule, ticks, ticksWithoutRun } from '../schedules/run-schedule.ts';
 import { changeSchedule, createSchedule, deleteSchedule, schedule, schedules } from '../schedules/schedules.ts';

@@ -183,6 +183,38 @@ export function exerciseGangs(open: OpenStore): void {
     assert.equal(await store.placeGangs(forever), 0);
   });
 
+  test('gangs: those of a queue with max_running start one after the other', async ({ store }) => {
+    const { id } = await aSite(store, { slots: 9 });
+    await store.setQueue('few', { maxRunning: 3 }, forever);
+    const [one, two] = [aGang(2, { queue: 'few' }), aGang(2, { queue: 'few' })];
+    const [first, second] = [ids(await submit(store, one)), ids(await submit(store, two))];
+    assert.equal(await store.placeGangs(forever), 2, 'the second would have no place in the queue');
+    const leases = await claimFree(store, id);
+    assert.deepEqual(taken(leases), first);
+    assert.equal(await store.placeGangs(forever), 0);
+    for (const lease of leases) await succeed(store, lease);
+    assert.equal(await store.placeGangs(forever), 2);
+    assert.deepEqual(taken(await claimFree(store, id)), second);
+  });
+
+  test('gangs: do not start together if max_running was lowered since they were given places', async ({ store }) => {
+    const { id } = await aSite(store, { slots: 9 });
+    const [one, two] = [aGang(2), aGang(2)];
+    const [first, second] = [ids(await submit(store, one)), ids(await submit(store, two))];
+    assert.equal(await store.placeGangs(forever), 4);
+    await store.setQueue('default', { maxRunning: 3 }, forever);
+    const verdicts = async () =>
+      (await Promise.all([...first, ...second].map((member) => store.outlook(member, forever)))).map(
+        ([outlook]) => outlook?.verdict,
+      );
+    assert.deepEqual(await verdicts(), ['start', 'start', 'slots', 'slots']);
+    const leases = await claimFree(store, id);
+    assert.deepEqual(taken(leases), first);
+    for (const lease of leases) await succeed(store, lease);
+    assert.deepEqual((await verdicts()).slice(2), ['start', 'start']);
+    assert.deepEqual(taken(await claimFree(store, id)), second);
+  });
+
   test('gangs: offline and silent workers get no places', async ({ store, advance }) => {
     const gone = await aSite(store);
     await aSite(store, { leaseMs: LEASE_MS });

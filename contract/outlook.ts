@@ -59,6 +59,17 @@ function randomJob(pick: Pick): NewJob {
   });
 }
 
+/** A gang of which members can start once the workers have accepted all places. */
+function randomGang(pick: Pick, id: string): NewJob[] {
+  const size = pick([1, 2, 3]);
+  const spread = pick(['pack', 'spread'] as const);
+  const gang = { id, size, min: size, spread, onMemberFailure: 'continue' } as const;
+  const wanted = { resources: pick([{}, { gpu: 1 }]), priority: pick([0, 2]), tags: [`gang:${id}`], maxAttempts: 1 };
+  return Array.from({ length: size }, (_, rank) =>
+    aJob({ ...wanted, gang: { ...gang, rank, timeoutMs: 24 * 60 * MINUTE_MS } }),
+  );
+}
+
 function pendingJobs(store: Store): Promise<Job[]> {
   return store.list({ statuses: ['pending'] }, { before: null, limit: 1_000 }, forever);
 }
@@ -114,6 +125,8 @@ async function compareWithClaims(store: Store, advance: Advance, seed: number): 
       store,
       Array.from({ length: pick([1, 3, 6]) }, () => randomJob(pick)),
     );
+    if (pick([true, false])) await submit(store, randomGang(pick, `${seed}.${round}`));
+    await store.placeGangs(forever);
     const { id } = pick(workers);
     const said = (await startableAt(store)).get(id) ?? new Set();
     const claimed = await claimAs(store, id);
@@ -125,6 +138,9 @@ async function compareWithClaims(store: Store, advance: Advance, seed: number): 
   }
   for (const lease of held) await succeed(store, lease);
   for (const { id } of await pendingJobs(store)) await decide(store, id, { type: 'cancel' });
+  const gangs = await store.gangs([...new Set((await store.places(forever)).map(({ gangId }) => gangId))], forever);
+  const dropped = gangs.map(({ id: gangId, term }) => ({ gangId, term, unlessStarted: false }));
+  if (dropped.length > 0) await store.dropPlaces(dropped, forever);
   for (const { id } of workers) await store.leaveWorker(id, forever);
 }
 

@@ -171,10 +171,11 @@ export function exerciseGangs(open: OpenStore): void {
 
   test('gangs: do not start if a member was cancelled, in a paused queue, or over max_running', async ({ store }) => {
     const { id } = await aSite(store);
-    const [first] = await submit(store, aGang(2));
+    const [first, second] = await submit(store, aGang(2));
     await store.placeGangs(forever);
     await decide(store, first?.id ?? 0, { type: 'cancel' });
     assert.deepEqual(await claimFree(store, id), []);
+    await decide(store, second?.id ?? 0, { type: 'cancel' });
     const [place] = await store.places(forever);
     await drop(store, place?.gangId ?? '');
     await store.setQueue('few', { maxRunning: 1 }, forever);

@@ -72,20 +72,16 @@ export function placeGangs(
 }
 
 /** How many members would have places now, at most all of them, and how many if the workers were idle. */
-export function countPlaces(
-  wanted: Wanted,
-  workers: readonly WorkerRow[],
-  places: readonly { workerId: number | null; lane: Lane }[],
-): { free: number; idle: number } {
+export function countPlaces(wanted: Wanted, workers: readonly WorkerRow[]): { free: number; idle: number } {
   const online = workers.filter(({ state }) => state === 'online');
   const count = (sites: readonly Site[]) =>
     assign(wanted, sites, { least: 0, most: wanted.members.length })?.length ?? 0;
-  return { free: count(online.map((worker) => siteOf(worker, places))), idle: count(online.map(idleSite)) };
+  return { free: count(online.map((worker) => siteOf(worker, []))), idle: count(online.map(idleSite)) };
 }
 
 /** True if enough members would have places if the workers were idle. */
 export function fitsIdle(wanted: Wanted, workers: readonly WorkerRow[]): boolean {
-  return countPlaces(wanted, workers, []).idle >= leastOf(wanted);
+  return countPlaces(wanted, workers).idle >= leastOf(wanted);
 }
 
 /** What is needed for the members of a gang. */
@@ -231,13 +227,13 @@ interface WaitingMember {
   failures: number;
   lane: Lane;
   gang: Gang;
-  /** More than 0 if it has started before. */
-  attempt: number;
+  /** Its gang was given places before, or it has started. */
+  begun: boolean;
 }
 
 /**
  * Groups jobs that wait by their gang. Gangs of which some do not wait, or have places, are left out. Those whose members go on without each
- * other are not, once they have started: what waits again, by a person's retry, starts together when no other member has a place.
+ * other are not, once they have begun: what waits again, by a person's retry, starts together when no other member has a place.
  */
 export function waitingGangs(jobs: readonly WaitingMember[], places: readonly Place[]): WaitingGang[] {
   const gangs = [...Map.groupBy(jobs, ({ gang }) => gang.id).values()];
@@ -246,7 +242,7 @@ export function waitingGangs(jobs: readonly WaitingMember[], places: readonly Pl
     .filter((members) => {
       const { gang } = members[0] as WaitingMember;
       if (members.length === gang.size) return true;
-      return gang.onMemberFailure === 'continue' && members.some(({ attempt }) => attempt > 0) && !placed.has(gang.id);
+      return gang.onMemberFailure === 'continue' && members.some(({ begun }) => begun) && !placed.has(gang.id);
     })
     .map((members) => {
       const byRank = members.toSorted((a, b) => a.gang.rank - b.gang.rank);

@@ -63,6 +63,7 @@ export const TWINS = {
     openDueParkings: 'Lets claims look at the jobs whose rates allow a start again.',
     nextOpening: 'When the next rate allows a start.',
     parkedToSkip: 'Jobs that do not wait for their full limit.',
+    holders: 'Running jobs that count against a limit.',
     countAheadAt: 'The number of jobs that wait for a meter before a job.',
     limits: 'One limit or all that are set, used or waited for.',
     queueHasPending: 'Tells whether a queue has pending jobs.',

@@ -116,7 +116,9 @@ function waitingMembers(tables: Tables) {
       .filter(({ id }) => !tables.places.has(id))
       .map((entry) => {
         const { id, attempt, counters, spec } = entry;
-        return { id, attempt, lane, failures: counters.failures, gang: spec.gang as Gang, ...orderOf(entry) };
+        const gang = spec.gang as Gang;
+        const begun = attempt > 0 || tables.gangs.has(gang.id);
+        return { id, begun, lane, failures: counters.failures, gang, ...orderOf(entry) };
       }),
   );
 }

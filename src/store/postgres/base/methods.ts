@@ -54,7 +54,7 @@ import { dropPlaces, gangs, placeGangs, places, stopGang } from '../jobs/gangs.t
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
-import { closeRate, countAheadAt, findSkippable, limits, meterUse, rates, setLimit } from '../jobs/meters.ts';
+import { closeRate, countAheadAt, findSkippable, holders, limits, meterUse, rates, setLimit } from '../jobs/meters.ts';
 import { outlook } from '../jobs/outlook.ts';
 import { appendLogs, readLog, report } from '../jobs/output.ts';
 import { settle, start } from '../jobs/settle.ts';
@@ -155,6 +155,7 @@ export const methods = {
   closeRate,
   meterUse,
   countAheadAt,
+  holders,
   findSkippable,
   queues,
   setQueue,

@@ -37,7 +37,7 @@ interface MemberRow {
   due: number;
   failures: number;
   gang: Gang;
-  attempt: number;
+  begun: boolean;
   now: number;
 }
 

@@ -13,7 +13,7 @@ import { hasIntake } from '../graph/adopt.ts';
 import { definitions, definitionVersions } from '../graph/definitions.ts';
 import { skippedSteps, steps, workflows } from '../graph/workflows.ts';
 import { countAhead } from '../jobs/ahead.ts';
-import { countAheadAt, limits, rates } from '../jobs/meters.ts';
+import { countAheadAt, holders, limits, rates } from '../jobs/meters.ts';
 import { outlook } from '../jobs/outlook.ts';
 import { readLog } from '../jobs/output.ts';
 import { count, list } from '../reads/list.ts';
@@ -28,6 +28,7 @@ export const readerMethods = {
   attempts,
   countAhead,
   countAheadAt,
+  holders,
   outlook,
   workflows,
   skippedSteps,

@@ -28,7 +28,7 @@ interface MemberRow {
   due: number;
   failures: number;
   gang: string;
-  attempt: number;
+  begun: number;
 }
 
 interface PlaceRow {
@@ -57,8 +57,8 @@ export function placeGangs(context: Context): number {
   if (rows.length === 0) return 0;
   const places = readPlaces(context);
   const gangs = waitingGangs(
-    rows.map(({ lane, due, gang, ...row }) => {
-      return { ...row, gang: JSON.parse(gang) as Gang, dueAt: due, lane: lanes.laneOf(lane) };
+    rows.map(({ lane, due, gang, begun, ...row }) => {
+      return { ...row, gang: JSON.parse(gang) as Gang, dueAt: due, lane: lanes.laneOf(lane), begun: begun === 1 };
     }),
     places,
   );

@@ -69,6 +69,10 @@ export function closeRate(context: Context, key: string, ms: number): RateState 
   return readRates(context, key)[0] as RateState;
 }
 
+export function holders({ database }: Context, key: string, atMost: number): number[] {
+  return database.tuples<[number]>(sql.holders, limitName(key), atMost).map(([id]) => id);
+}
+
 export function countAheadAt({ database }: Context, meter: string, jobId: number, atMost: number): number {
   const own = database.get<{ rank: number; turn: number; due: number }>(sql.pendingLane, jobId);
   if (own === undefined) return 0;

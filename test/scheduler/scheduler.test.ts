@@ -440,7 +440,8 @@ test('waiting_for describes what the job waits for', async () => {
   assert.match(await why(command({ queue: 'full' })), /max_running/);
   assert.match(await why(command({ queue: 'other' })), /serves queue other/);
   assert.match(await why(command({ requires: ['gpu'] })), /tag gpu/);
-  assert.match(await why(command({ resources: { gpu: 2 } })), /gpu 2/);
+  const tooMuch = await why(command({ resources: { gpu: 2, tpu: 1 } }));
+  assert.equal(tooMuch, 'a worker with gpu 2, tpu 1 (the most that one has: gpu 1, tpu 0): none is online');
   assert.match(await why(command({ command: null, handler: 'mail' })), /handler mail/);
   assert.match(await why(command({ delayMs: 1_000 })), /^its start time, 2026-\d\d-\d\dT[\d:.]+Z$/);
 });

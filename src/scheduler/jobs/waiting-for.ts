@@ -148,6 +148,9 @@ function unmetRequirement(job: Job, workers: readonly WorkerRow[]): string | nul
   const lane = laneOf(job);
   const offers = online.map((worker) => ({ ...offerOf(worker), free: worker.resources }));
   if (offers.some((offer) => serves(offer, lane) && fits(lane, offer.free, 1) === 1)) return null;
+  const largest = Object.keys(job.resources).map((name) => {
+    return `${name} ${Math.max(...online.map(({ resources }) => resources[name] ?? 0))}`;
+  });
   const steps: [string, (offer: Offer) => boolean][] = [
     [`a worker that serves queue ${job.queue}`, ({ queues }) => queues === null || queues.includes(job.queue)],
     [
@@ -158,7 +161,10 @@ function unmetRequirement(job: Job, workers: readonly WorkerRow[]): string | nul
       `a worker with tag ${tag}`,
       ({ tags }) => tags.includes(tag),
     ]),
-    [`a worker with ${listOf(job.resources)}`, ({ free }) => fits(lane, free, 1) === 1],
+    [
+      `a worker with ${listOf(job.resources)} (the most that one has: ${largest.join(', ')})`,
+      ({ free }) => fits(lane, free, 1) === 1,
+    ],
   ];
   let able = offers;
   for (const [sentence, has] of steps) {

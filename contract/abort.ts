@@ -58,6 +58,7 @@ function callsOf(store: Store, lease: Lease, waitingId: number): ((signal: Abort
     (signal) => store.closeRate('key', 1, signal),
     (signal) => store.meterUse(['limit:key'], signal),
     (signal) => store.countAheadAt('limit:key', 1, 1, signal),
+    (signal) => store.holders('key', 1, signal),
     (signal) => store.findSkippable(10, signal),
     (signal) => store.queues(signal),
     (signal) => store.setQueue('default', { paused: true }, signal),

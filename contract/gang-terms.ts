@@ -330,6 +330,28 @@ export function exerciseGangTerms(open: OpenStore): void {
     assert.deepEqual([await statuses(store, members), await store.places(forever)], [['done', 'done', 'done'], []]);
   });
 
+  test('gang terms: with continue, a member that is retried when all others are done runs alone, also if it never started', async ({
+    store,
+  }) => {
+    const workers = [await site(store), await site(store)];
+    const members = ids(await submit(store, aGang('g', { maxAttempts: 1 }, { onMemberFailure: 'continue' })));
+    await store.placeGangs(forever);
+    const late = (await store.places(forever))[1]?.workerId ?? 0;
+    const [other = 0] = workers.filter((workerId) => workerId !== late);
+    // The worker of the second member holds its place, and vanishes before it starts the member.
+    assert.deepEqual(await claim(store, late, { offer: anOffer(), limit: 1 }), []);
+    const [job] = await claim(store, other, { offer: anOffer(), limit: 1 });
+    assert.ok(job);
+    await store.leaveWorker(late, forever);
+    await judge(store);
+    assert.deepEqual(await statuses(store, members), ['running', 'cancelled']);
+    await succeed(store, { job, workerId: other });
+    await judge(store);
+    assert.equal((await happen(store, members[1] ?? 0, { type: 'retry' }))?.attempt, 0);
+    const [alone] = await start(store, [other]);
+    assert.deepEqual([alone?.job.gang?.rank, alone?.job.gangContext?.hosts[0]], [1, '']);
+  });
+
   test('gang terms: with continue, a gang that has not begun does not start without a member', async ({ store }) => {
     await site(store);
     await submit(store, aGang('g', { maxAttempts: 1 }, { onMemberFailure: 'continue' }).slice(1));

@@ -171,16 +171,49 @@ export function exerciseGangs(open: OpenStore): void {
 
   test('gangs: do not start if a member was cancelled, in a paused queue, or over max_running', async ({ store }) => {
     const { id } = await aSite(store);
-    const [first] = await submit(store, aGang(2));
+    const [first, second] = await submit(store, aGang(2));
     await store.placeGangs(forever);
     await decide(store, first?.id ?? 0, { type: 'cancel' });
     assert.deepEqual(await claimFree(store, id), []);
+    await decide(store, second?.id ?? 0, { type: 'cancel' });
     const [place] = await store.places(forever);
     await drop(store, place?.gangId ?? '');
     await store.setQueue('few', { maxRunning: 1 }, forever);
     await store.setQueue('none', { paused: true }, forever);
     await submit(store, [...aGang(2, { queue: 'few' }), ...aGang(2, { queue: 'none' })]);
     assert.equal(await store.placeGangs(forever), 0);
+  });
+
+  test('gangs: those of a queue with max_running start one after the other', async ({ store }) => {
+    const { id } = await aSite(store, { slots: 9 });
+    await store.setQueue('few', { maxRunning: 3 }, forever);
+    const [one, two] = [aGang(2, { queue: 'few' }), aGang(2, { queue: 'few' })];
+    const [first, second] = [ids(await submit(store, one)), ids(await submit(store, two))];
+    assert.equal(await store.placeGangs(forever), 2, 'the second would have no place in the queue');
+    const leases = await claimFree(store, id);
+    assert.deepEqual(taken(leases), first);
+    assert.equal(await store.placeGangs(forever), 0);
+    for (const lease of leases) await succeed(store, lease);
+    assert.equal(await store.placeGangs(forever), 2);
+    assert.deepEqual(taken(await claimFree(store, id)), second);
+  });
+
+  test('gangs: do not start together if max_running was lowered since they were given places', async ({ store }) => {
+    const { id } = await aSite(store, { slots: 9 });
+    const [one, two] = [aGang(2), aGang(2)];
+    const [first, second] = [ids(await submit(store, one)), ids(await submit(store, two))];
+    assert.equal(await store.placeGangs(forever), 4);
+    await store.setQueue('default', { maxRunning: 3 }, forever);
+    const obstacles = async () =>
+      (await Promise.all([...first, ...second].map((member) => store.outlook(member, forever)))).map(
+        ([outlook]) => outlook?.obstacle,
+      );
+    assert.deepEqual(await obstacles(), [null, null, 'slots', 'slots']);
+    const leases = await claimFree(store, id);
+    assert.deepEqual(taken(leases), first);
+    for (const lease of leases) await succeed(store, lease);
+    assert.deepEqual((await obstacles()).slice(2), [null, null]);
+    assert.deepEqual(taken(await claimFree(store, id)), second);
   });
 
   test('gangs: offline and silent workers get no places', async ({ store, advance }) => {

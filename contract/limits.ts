@@ -337,8 +337,10 @@ export function exerciseLimits(open: OpenStore, effort: Effort): void {
 
   test('limits: a job that waits for a key has a place among those that wait for it', async ({ store }) => {
     const { id } = await register(store);
-    await submit(store, jobsOf('a', 1, 1));
+    const [running] = await submit(store, jobsOf('a', 1, 1));
     await leases(store, id);
+    assert.deepEqual(await store.holders('a', 10, forever), [running?.id]);
+    assert.deepEqual([await store.holders('a', 0, forever), await store.holders('b', 10, forever)], [[], []]);
     const [first, , last] = await submit(store, jobsOf('a', 1, 3));
     await submit(store, [...jobsOf('b', 1, 1), ...jobsOf('a', 2, 1, { onLimit: 'skip' })]);
     const ahead = (jobId = 0, meter = 'limit:a', atMost = 10) => store.countAheadAt(meter, jobId, atMost, forever);

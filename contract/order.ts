@@ -90,7 +90,12 @@ export function exerciseOrder(open: OpenStore): void {
   test('order: countAhead counts the claimable jobs of the queue that come before', async ({ store }) => {
     const wanted = [aJob({ priority: 9 }), aJob(), aJob({ handler: 'h' }), aJob(), aJob({ priority: -1 })];
     const [, , , fourth, last] = await submit(store, wanted);
-    await submit(store, [aJob({ queue: 'other', priority: 99 }), aJob({ delayMs: 60_000, priority: 99 })]);
+    const gang = { id: 'g', rank: 0, size: 2, min: 2, spread: 'pack', onMemberFailure: 'fail', timeoutMs: 1 } as const;
+    await submit(store, [
+      aJob({ queue: 'other', priority: 99 }),
+      aJob({ delayMs: 60_000, priority: 99 }),
+      aJob({ priority: 99, gang }),
+    ]);
 
     assert.equal(await store.countAhead(fourth?.id ?? 0, 100, forever), 3);
     assert.equal(await store.countAhead(last?.id ?? 0, 100, forever), 4);

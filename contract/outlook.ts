@@ -59,6 +59,17 @@ function randomJob(pick: Pick): NewJob {
   });
 }
 
+/** A gang of which members can start once the workers have accepted all places. */
+function randomGang(pick: Pick, id: string): NewJob[] {
+  const size = pick([1, 2, 3]);
+  const spread = pick(['pack', 'spread'] as const);
+  const gang = { id, size, min: size, spread, onMemberFailure: 'continue' } as const;
+  const wanted = { resources: pick([{}, { gpu: 1 }]), priority: pick([0, 2]), tags: [`gang:${id}`], maxAttempts: 1 };
+  return Array.from({ length: size }, (_, rank) =>
+    aJob({ ...wanted, gang: { ...gang, rank, timeoutMs: 24 * 60 * MINUTE_MS } }),
+  );
+}
+
 function pendingJobs(store: Store): Promise<Job[]> {
   return store.list({ statuses: ['pending'] }, { before: null, limit: 1_000 }, forever);
 }
@@ -114,6 +125,8 @@ async function compareWithClaims(store: Store, advance: Advance, seed: number): 
       store,
       Array.from({ length: pick([1, 3, 6]) }, () => randomJob(pick)),
     );
+    if (pick([true, false])) await submit(store, randomGang(pick, `${seed}.${round}`));
+    await store.placeGangs(forever);
     const { id } = pick(workers);
     const said = (await startableAt(store)).get(id) ?? new Set();
     const claimed = await claimAs(store, id);
@@ -125,7 +138,51 @@ async function compareWithClaims(store: Store, advance: Advance, seed: number): 
   }
   for (const lease of held) await succeed(store, lease);
   for (const { id } of await pendingJobs(store)) await decide(store, id, { type: 'cancel' });
+  const gangs = await store.gangs([...new Set((await store.places(forever)).map(({ gangId }) => gangId))], forever);
+  const dropped = gangs.map(({ id: gangId, term }) => ({ gangId, term, unlessStarted: false }));
+  if (dropped.length > 0) await store.dropPlaces(dropped, forever);
   for (const { id } of workers) await store.leaveWorker(id, forever);
+}
+
+/** A job for a worker without tags and resources. Only jobs of one queue have keys, so that no other queue takes their places. */
+function randomPlainJob(pick: Pick): NewJob {
+  const job = { ...randomJob(pick), handler: null, resources: {}, requires: pick([[], [], [], ['arm']]) };
+  const queue = pick(['default', 'default', 'default', 'paused', 'other']);
+  return queue === 'default' ? { ...job, queue } : { ...job, queue, limits: [], rates: [] };
+}
+
+/** What waits and is never claimed: members of a gang that has no places. */
+function waitingGang(id: string): NewJob[] {
+  const gang = { id, size: 2, min: 2, spread: 'pack', onMemberFailure: 'restart', timeoutMs: MINUTE_MS } as const;
+  return [0, 1].map((rank) => aJob({ priority: 2, tags: [`gang:${id}`], gang: { ...gang, rank } }));
+}
+
+async function comparePositions(store: Store, advance: Advance, seed: number): Promise<void> {
+  const pick = picker(seed);
+  const { id: workerId } = await register(store, { slots: 1_000, resources: {}, leaseMs: 1_000 * LEASE_MS });
+  const gang = await submit(store, waitingGang(`waits${seed}`));
+  let held: Lease[] = [];
+  for (let round = 0; round < 4; round += 1) {
+    await submit(
+      store,
+      Array.from({ length: pick([3, 6, 12]) }, () => randomPlainJob(pick)),
+    );
+    const positions = new Map<number, number>();
+    for (const { id } of await pendingJobs(store)) positions.set(id, await store.countAhead(id, 1_000, forever));
+    const claimed = (await claim(store, workerId, { limit: pick([1, 4, 1_000]) })).filter(
+      ({ queue }) => queue === 'default',
+    );
+    const said = claimed.map(({ id }) => positions.get(id));
+    assert.deepEqual(said, [...claimed.keys()], `seed ${seed}, round ${round}`);
+    held.push(...claimed.map((job) => ({ job, workerId })));
+    const ending = held.filter(() => pick([true, false]));
+    held = held.filter((lease) => !ending.includes(lease));
+    for (const lease of ending) await succeed(store, lease);
+    if (pick([true, false])) await advance(pick(STEPS_MS));
+  }
+  for (const { id } of [...(await pendingJobs(store)), ...gang]) await decide(store, id, { type: 'cancel' });
+  for (const lease of held) await succeed(store, lease);
+  await store.leaveWorker(workerId, forever);
 }
 
 export function exerciseOutlook(open: OpenStore, { outlooks }: Effort): void {
@@ -135,6 +192,14 @@ export function exerciseOutlook(open: OpenStore, { outlooks }: Effort): void {
     await store.setQueue('limited', { maxRunning: 2 }, forever);
     await store.setQueue('paused', { paused: true }, forever);
     for (let seed = 1; seed <= outlooks; seed += 1) await compareWithClaims(store, advance, seed);
+  });
+
+  test('outlook: the position of a job is the number of jobs of its queue that are claimed before it', async ({
+    store,
+    advance,
+  }) => {
+    await store.setQueue('paused', { paused: true }, forever);
+    for (let seed = 1; seed <= outlooks; seed += 1) await comparePositions(store, advance, seed);
   });
 
   test('outlook: counts what the same claim would start before a job', async ({ store }) => {

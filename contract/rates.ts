@@ -48,6 +48,21 @@ export function exerciseRates(open: OpenStore): void {
     assert.equal(await started(store, id), 2);
   });
 
+  test('rates: jobs with one key and different rates may start and wait in the same claim', async ({
+    store,
+    advance,
+  }) => {
+    const { id } = await register(store, { leaseMs: 360_000_000 });
+    const [narrow, wide] = [aRate({ limit: 1 }), aRate({ limit: 9 })];
+    await submit(store, jobsAt(wide, 1));
+    assert.equal(await started(store, id), 1);
+    await advance(60_000);
+    const [, passes] = await submit(store, [...jobsAt(narrow, 1), ...jobsAt(wide, 1), ...jobsAt(narrow, 1)]);
+    assert.deepEqual(ids(await claim(store, id)), [passes?.id]);
+    await advance(600_060);
+    assert.equal(await started(store, id), 1);
+  });
+
   test('rates: ends free nothing, and retries count', async ({ store, advance }) => {
     const { id } = await register(store, { leaseMs: 360_000_000 });
     await submit(store, jobsAt(aRate({ limit: 1 }), 2, { backoff: { ...aJob().backoff, type: 'none' } }));

@@ -57,6 +57,13 @@ export function latestEnd({ timeoutMs, killGraceMs, onDisconnect }: RunTimes, st
   return onDisconnect === 'finish' ? null : startedAt + timeoutMs + killGraceMs;
 }
 
+/** When this many of the runs have ended at the latest; `null` if that is not known. */
+export function endOfSome(runs: readonly (RunTimes & { startedAt: number | null })[], count: number): number | null {
+  const ends = runs.map((run) => (run.startedAt === null ? null : latestEnd(run, run.startedAt)));
+  const known = ends.filter((end) => end !== null).sort((a, b) => a - b);
+  return known[count - 1] ?? null;
+}
+
 /** What one worker has left during one claim. */
 export class Room {
   readonly #workerId: number;

@@ -39,12 +39,13 @@ export function claimLimitOf({ slots, running }: WorkerRow): number {
   return Math.max(1, slots - running);
 }
 
-export function outlookOf(worker: WorkerRow, job: { id: number; lane: Lane }, choice: Choice): Outlook {
+/** `lane`: `null` for a member of a gang. */
+export function outlookOf(worker: WorkerRow, job: { id: number; lane: Lane | null }, choice: Choice): Outlook {
   const isTaken = choice.jobIds.includes(job.id) && worker.slots > worker.running;
   return {
     workerId: worker.id,
     workerName: worker.name,
-    obstacle: isTaken ? null : (choice.closed.get(job.lane) ?? 'slots'),
+    obstacle: isTaken ? null : ((job.lane && choice.closed.get(job.lane)) ?? 'slots'),
     free: offerOf(worker).free,
     reservation: choice.room.reservation,
   };

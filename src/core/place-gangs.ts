@@ -1,9 +1,9 @@
 /** Which workers the members of gangs get their places at, and when the members may start. */
 
-import type { StoredReservation } from './capacity.ts';
+import { Room, type StoredReservation } from './capacity.ts';
 import type { Gang, GangRow, Place } from './gang.ts';
 import { fits, type Lane, type Offer, serves } from './lane.ts';
-import { couldRun, offerOf } from './outlook.ts';
+import { claimLimitOf, couldRun, type Outlook, offerOf, outlookOf } from './outlook.ts';
 import type { WorkerRow } from './worker.ts';
 
 /** Members of a gang that wait, and can only start together. */
@@ -45,7 +45,9 @@ export function placeGangs(
   const taken: { workerId: number | null; lane: Lane }[] = given.places.filter(({ started }) => !started);
   let isHolding = given.places.some(({ accepted }) => !accepted);
   for (const gang of gangs) {
-    const [least, most] = [leastOf(gang), Math.min(gang.members.length, given.left(gang.lane))];
+    const { queue } = gang.lane;
+    const promised = taken.filter(({ workerId, lane }) => workerId !== null && lane.queue === queue).length;
+    const [least, most] = [leastOf(gang), Math.min(gang.members.length, given.left(gang.lane) - promised)];
     if (most < least) continue;
     const able = given.workers.filter(({ state }) => state === 'online');
     const reserved = given.reservations.filter(({ priority }) => priority >= gang.priority);
@@ -69,11 +71,17 @@ export function placeGangs(
   return placed;
 }
 
+/** How many members would have places now, at most all of them, and how many if the workers were idle. */
+export function countPlaces(wanted: Wanted, workers: readonly WorkerRow[]): { free: number; idle: number } {
+  const online = workers.filter(({ state }) => state === 'online');
+  const count = (sites: readonly Site[]) =>
+    assign(wanted, sites, { least: 0, most: wanted.members.length })?.length ?? 0;
+  return { free: count(online.map((worker) => siteOf(worker, []))), idle: count(online.map(idleSite)) };
+}
+
 /** True if enough members would have places if the workers were idle. */
 export function fitsIdle(wanted: Wanted, workers: readonly WorkerRow[]): boolean {
-  const sites = workers.filter(({ state }) => state === 'online').map(idleSite);
-  const least = leastOf(wanted);
-  return assign(wanted, sites, { least, most: least }) !== undefined;
+  return countPlaces(wanted, workers).idle >= leastOf(wanted);
 }
 
 /** What is needed for the members of a gang. */
@@ -132,8 +140,62 @@ function subtract(from: Record<string, number>, { resources }: Lane): void {
   for (const [name, amount] of Object.entries(resources)) from[name] = (from[name] ?? 0) - amount;
 }
 
+/** A place; the lane is that of a member that waits. */
+export type PlaceInLane = Place & { lane: Lane | null };
+export type HeldPlace = Place & { lane: Lane };
+
+/** The places of a worker whose members wait, by job. */
+export function heldBy(workerId: number, places: readonly PlaceInLane[]): HeldPlace[] {
+  return places
+    .filter((place): place is HeldPlace => place.workerId === workerId && !place.started && place.lane !== null)
+    .sort((a, b) => a.jobId - b.jobId);
+}
+
+/** What a claim does with the places of its worker: those that it accepts, and those whose members it starts. */
+export function planPlaces(
+  request: { workerId: number; limit: number; offer: Pick<Offer, 'free'> },
+  places: readonly PlaceInLane[],
+  left: (lane: Lane) => number,
+): { accepting: number[]; starting: HeldPlace[] } {
+  const fitting = fittingPlaces(heldBy(request.workerId, places), request);
+  const accepting = fitting.filter(({ accepted }) => !accepted).map(({ jobId }) => jobId);
+  const now = places.map((place) => ({ ...place, accepted: place.accepted || accepting.includes(place.jobId) }));
+  const ready = new Set<string>();
+  for (const { gangId, lane } of fitting) {
+    if (ready.has(gangId)) continue;
+    const others = now.filter((place) => ready.has(place.gangId) && !place.started && place.lane?.queue === lane.queue);
+    const gang = now.filter((place) => place.gangId === gangId);
+    const waits = (jobId: number) => gang.some((place) => place.jobId === jobId && place.lane !== null);
+    if (isReady(gang, { left: left(lane) - others.length, waits })) ready.add(gangId);
+  }
+  return { accepting, starting: fitting.filter(({ gangId }) => ready.has(gangId)) };
+}
+
+/** What the next claim of its worker does with a member; empty if it has no place at a worker that may claim. */
+export function memberOutlook(
+  jobId: number,
+  given: { workers: readonly WorkerRow[]; places: readonly PlaceInLane[]; left: (lane: Lane) => number },
+): Outlook[] {
+  const place = given.places.find((own) => own.jobId === jobId && !own.started);
+  const worker = given.workers.find(({ id }) => id === place?.workerId);
+  if (worker === undefined || worker.state !== 'online') return [];
+  const request = { workerId: worker.id, limit: claimLimitOf(worker), offer: offerOf(worker) };
+  const { starting } = planPlaces(request, given.places, given.left);
+  return [
+    outlookOf(
+      worker,
+      { id: jobId, lane: null },
+      {
+        jobIds: starting.map((own) => own.jobId),
+        closed: new Map(),
+        room: new Room(worker.id, request.offer.free),
+      },
+    ),
+  ];
+}
+
 /** True if the members can start: each has a place that its worker holds, and their queue has `left` for them. */
-export function isReady(
+function isReady(
   places: readonly Place[],
   { left, waits }: { left: number; waits: (jobId: number) => boolean },
 ): boolean {
@@ -144,7 +206,7 @@ export function isReady(
 }
 
 /** The places among those of one worker for which its offer has room. Those that it holds already come first. */
-export function fittingPlaces<T extends { lane: Lane; accepted: boolean }>(
+function fittingPlaces<T extends { lane: Lane; accepted: boolean }>(
   places: readonly T[],
   { limit, offer }: { limit: number; offer: Pick<Offer, 'free'> },
 ): T[] {
@@ -165,13 +227,13 @@ interface WaitingMember {
   failures: number;
   lane: Lane;
   gang: Gang;
-  /** More than 0 if it has started before. */
-  attempt: number;
+  /** Its gang was given places before, or it has started. */
+  begun: boolean;
 }
 
 /**
  * Groups jobs that wait by their gang. Gangs of which some do not wait, or have places, are left out. Those whose members go on without each
- * other are not, once they have started: what waits again, by a person's retry, starts together when no other member has a place.
+ * other are not, once they have begun: what waits again, by a person's retry, starts together when no other member has a place.
  */
 export function waitingGangs(jobs: readonly WaitingMember[], places: readonly Place[]): WaitingGang[] {
   const gangs = [...Map.groupBy(jobs, ({ gang }) => gang.id).values()];
@@ -180,7 +242,7 @@ export function waitingGangs(jobs: readonly WaitingMember[], places: readonly Pl
     .filter((members) => {
       const { gang } = members[0] as WaitingMember;
       if (members.length === gang.size) return true;
-      return gang.onMemberFailure === 'continue' && members.some(({ attempt }) => attempt > 0) && !placed.has(gang.id);
+      return gang.onMemberFailure === 'continue' && members.some(({ begun }) => begun) && !placed.has(gang.id);
     })
     .map((members) => {
       const byRank = members.toSorted((a, b) => a.gang.rank - b.gang.rank);

@@ -20,6 +20,9 @@ export interface MeterStore {
   /** Returns what is in use of these meters, in order. A claim may change it at any moment. */
   meterUse(names: readonly string[], signal: AbortSignal): Promise<MeterUse[]>;
 
+  /** Returns the ids of running jobs that count against a limit, in order, at most `atMost`. */
+  holders(key: string, atMost: number, signal: AbortSignal): Promise<number[]>;
+
   /**
    * Returns how many of the jobs that wait for a meter come before this one, at most `atMost`. Jobs that no claim has met yet are
    * not counted.

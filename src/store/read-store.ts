@@ -20,7 +20,10 @@ export interface ReadStore {
   /** Returns ended attempts, oldest first. */
   attempts(jobId: number, signal: AbortSignal): Promise<Attempt[]>;
 
-  /** The number of claimable jobs before this one in its queue, counted up to `atMost`. */
+  /**
+   * The number of jobs of its queue that claims start before a pending job, counted up to `atMost`: those that come first, that one of
+   * its workers could run, and that no limit or rate of theirs holds back.
+   */
   countAhead(jobId: number, atMost: number, signal: AbortSignal): Promise<number>;
 
   /**

@@ -35,7 +35,7 @@ export const TWINS = {
   claim: {
     countRunning: 'The number of running jobs of a queue, without groups.',
     laneHeads: 'The most urgent claimable jobs of a lane.',
-    pendingLane: 'The lane of a claimable job, and its parking.',
+    pendingLane: 'The lane of a claimable job, its parking, and its place in the order.',
   },
   reservations: {
     workerResources: 'What a worker registered with.',
@@ -63,6 +63,7 @@ export const TWINS = {
     openDueParkings: 'Lets claims look at the jobs whose rates allow a start again.',
     nextOpening: 'When the next rate allows a start.',
     parkedToSkip: 'Jobs that do not wait for their full limit.',
+    holders: 'Running jobs that count against a limit.',
     countAheadAt: 'The number of jobs that wait for a meter before a job.',
     limits: 'One limit or all that are set, used or waited for.',
     queueHasPending: 'Tells whether a queue has pending jobs.',
@@ -177,7 +178,8 @@ export const TWINS = {
     newestJobId: 'The id of the newest job.',
     workerGone: 'The latest instant at which an offline worker can have claimed.',
     attempts: 'The attempts of a job, in order.',
-    countAhead: 'The number of jobs that are claimed before a waiting job, up to a limit.',
+    countAhead: 'The number of jobs of lanes without meters that are claimed before a pending job, up to a limit.',
+    meteredAhead: 'The limits and rates of those of lanes with meters, without those that wait for a full one.',
   },
   output: {
     cutLog: 'Deletes chunks that lie wholly between the two kept ends of a log.',

@@ -39,7 +39,10 @@ test('limits: a job says which limit or rate it waits for, with numbers', async 
   const { workerId, commands } = await claimAll(server);
   assert.deepEqual(commands, ['a', 'c']);
   const waits = async (id: string) => (await server.call('GET', `/jobs/${id}`)).body.waiting_for as string;
-  assert.equal(await waits('2'), 'a place under the limit of customer:42: 1 of 1 run, 1st in line');
+  assert.match(
+    await waits('2'),
+    /^a place under the limit of customer:42: 1 of 1 run, 1st in line, expected to start by \d{4}-[^ ]+Z$/,
+  );
   assert.equal(await waits('5'), 'a place under the limit of customer:42: 1 of 1 run, 2nd in line');
   assert.match(
     await waits('4'),
@@ -96,7 +99,7 @@ test('limits and rates of one key, with the longest window there is, both count'
   assert.equal(commands.length, 1);
   const waits = async (id: string) => (await server.call('GET', `/jobs/${id}`)).body.waiting_for as string;
   assert.match(await waits('2'), /^a place under the limit of k: 1 of 1 run/);
-  assert.equal(await waits('3'), 'a worker with no such 1: none is online');
+  assert.equal(await waits('3'), 'a worker with no such 1 (the most that one has: no such 0): none is online');
 });
 
 test('metrics: jobs that run under limits and wait for them, and reservations, are counted', async () => {

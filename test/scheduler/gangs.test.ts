@@ -7,6 +7,7 @@ import { VirtualClock } from '../../contract/kit/clock.ts';
 import type { Gang } from '../../src/core/gang.ts';
 import type { ClaimedJob } from '../../src/core/job.ts';
 import { NEVER as signal } from '../../src/core/never.ts';
+import { transition } from '../../src/core/transition.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import { Wake } from '../../src/ops/wake.ts';
@@ -251,7 +252,12 @@ test('gang: with min, it starts with those that have places, and why tells the o
   await large.scheduler.setQueue('default', { maxRunning: null }, signal);
   assert.match(
     await large.why(),
-    /places for a gang of 3 to 9: all online workers together have fewer, even when idle/,
+    /places for a gang of 3 to 9: all online workers together have fewer, even when idle: 2$/,
+  );
+  await large.scheduler.setQueue('default', { rate: { limit: 1, perMs: 1_000, burst: 1 } }, signal);
+  assert.match(
+    await large.why(),
+    /a higher rate of queue default: it lets 2 start at once, and its gang starts with at least 3/,
   );
 });
 
@@ -273,6 +279,22 @@ test('gang: a retry is refused while another member is still being stopped, one 
   await bulk.tick(signal);
   assert.deepEqual(await statuses(), ['pending', 'pending'], 'all members are retried');
   assert.equal((await scheduler.operation(operation?.id ?? 0, signal)).changed, 1);
+});
+
+test('gang: a member is not retried if another one is done, as its gang starts with all', async () => {
+  const { scheduler, store, start, statuses, ids } = await scene();
+  for (const lease of await start()) await scheduler.settle([{ ...lease, outcome: DONE }], signal);
+  // The first is done, and the second is cancelled in the same moment.
+  const [first] = await store.read(ids, signal);
+  const success = { exitCode: 0, result: null };
+  const change = first && transition(first, { type: 'finish', success }, 0.5);
+  await store.applyChanges(change === undefined ? [] : [change], signal);
+  await scheduler.cancel(ids[1] ?? 0, { keepChildren: false }, signal);
+  assert.deepEqual(await statuses(), ['done', 'cancelled']);
+  await assert.rejects(
+    scheduler.retry(ids[1] ?? 0, signal),
+    /Cannot retry job 2: only 1 of its gang's 2 members can be retried, and it starts with all; submit the gang again/,
+  );
 });
 
 test('gang: with fail, the gang ends if the worker of a member shuts down', async () => {

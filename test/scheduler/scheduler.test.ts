@@ -440,7 +440,8 @@ test('waiting_for describes what the job waits for', async () => {
   assert.match(await why(command({ queue: 'full' })), /max_running/);
   assert.match(await why(command({ queue: 'other' })), /serves queue other/);
   assert.match(await why(command({ requires: ['gpu'] })), /tag gpu/);
-  assert.match(await why(command({ resources: { gpu: 2 } })), /gpu 2/);
+  const tooMuch = await why(command({ resources: { gpu: 2, tpu: 1 } }));
+  assert.equal(tooMuch, 'a worker with gpu 2, tpu 1 (the most that one has: gpu 1, tpu 0): none is online');
   assert.match(await why(command({ command: null, handler: 'mail' })), /handler mail/);
   assert.match(await why(command({ delayMs: 1_000 })), /^its start time, 2026-\d\d-\d\dT[\d:.]+Z$/);
 });
@@ -456,7 +457,7 @@ test('waiting_for names a resource that is in use, with what is left of it', asy
   assert.equal((await scheduler.claim({ workerId, limit: 4, offer, claimSeq: 1, waitMs: 0 }, signal)).length, 1);
   assert.equal(
     await why(await submit({ gpu: 2, disk: 1 })),
-    'gpu 2, disk 1 of a worker: gpu is in use, at most 1 of 3 is free',
+    `gpu 2, disk 1 of a worker: gpu is in use, at most 1 of 3 is free on worker ${workerId} (w); it is next in queue default`,
   );
   assert.match((await why(await submit({ gpu: 1 }))) ?? '', /a free slot/);
 });
@@ -479,12 +480,53 @@ test('waiting_for names what is reserved, where, for whom, and when it is expect
   assert.deepEqual(await claim(1, 2), []);
   assert.equal(
     await why(big),
-    `gpu 2 of a worker: gpu is in use, at most 1 of 2 is free; what becomes free on worker ${workerId} (w) is reserved for it, expected to start by ${start}`,
+    `gpu 2 of a worker: gpu is in use, at most 1 of 2 is free on worker ${workerId} (w); what becomes free on worker ${workerId} (w) is reserved for it, expected to start by ${start}; it is next in queue default`,
   );
   const held = `gpu 1 of a worker: what worker ${workerId} (w) has free is reserved for job ${big}, expected to start by ${start}`;
-  assert.deepEqual([await why(long), await why(short)], [held, held]);
+  assert.equal(await why(long), `${held}; 1 job before it in queue default`);
+  assert.equal(await why(short), `${held}; 2 jobs before it in queue default`);
   await scheduler.cancel(long, { keepChildren: false }, signal);
   assert.match(await why(short), /a free slot: .*worker 1 \(w\) has room for it now/);
+});
+
+test('waiting_for names the key, its numbers, the position and the expected start at a limit and at max_running', async () => {
+  const { scheduler, clock } = scene();
+  const { id: workerId } = await scheduler.register(worker({ name: 'w', slots: 2 }), signal);
+  const submit = async (job: Partial<NewJob>) =>
+    (await scheduler.submit([command({ killGraceMs: 0, ...job })], {}, signal)).items[0]?.job.id ?? 0;
+  const why = async (id: number) => (await scheduler.job(id, signal)).waitingFor ?? '';
+  let claims = 0;
+  const claim = (limit: number) => {
+    const offer = { queues: null, commands: true, handlers: [], tags: [], free: {} };
+    return scheduler.claim({ workerId, limit, offer, claimSeq: ++claims, waitMs: 0 }, signal);
+  };
+  const at = (ms: number) => new Date(clock.now() + ms).toISOString();
+  const limits = [{ key: 'customer:42', max: 2 }];
+  await submit({ limits, timeoutMs: 60_000 });
+  await submit({ limits, timeoutMs: 20_000 });
+  assert.equal((await claim(2)).length, 2);
+  const waiting = [await submit({ limits }), await submit({ limits }), await submit({ limits })];
+  await claim(1);
+  const full = 'a place under the limit of customer:42: 2 of 2 run';
+  assert.deepEqual(await Promise.all(waiting.map(why)), [
+    `${full}, 1st in line, expected to start by ${at(20_000)}`,
+    `${full}, 2nd in line, expected to start by ${at(60_000)}`,
+    `${full}, 3rd in line`,
+  ]);
+  await scheduler.setLimit('customer:42', 1, signal);
+  const lowered = 'a place under the limit of customer:42: 2 of 1 run, 1st in line';
+  assert.equal(await why(waiting[0] ?? 0), `${lowered}, expected to start by ${at(60_000)}`);
+  assert.equal(
+    await why(await submit({})),
+    `a free slot: it is next in queue default; worker ${workerId} (w) runs 2 of 2`,
+  );
+  await scheduler.setQueue('default', { maxRunning: 2 }, signal);
+  assert.match(
+    await why(await submit({ priority: 9 })),
+    new RegExp(
+      `^a place in queue default: 2 of 2 run \\(max_running\\), 1st in line, expected to start by ${at(20_000)}$`,
+    ),
+  );
 });
 
 test('waiting_for reads the running jobs once, however many workers could run the job', async () => {
@@ -502,7 +544,7 @@ test('waiting_for reads the running jobs once, however many workers could run th
   }
   const { items } = await scheduler.submit([command({ resources: { gpu: 2 } })], {}, signal);
   const { waitingFor } = await scheduler.job(items[0]?.job.id ?? 0, signal);
-  assert.equal(waitingFor, 'gpu 2 of a worker: gpu is in use, at most 1 of 2 is free');
+  assert.match(waitingFor ?? '', /^gpu 2 of a worker: gpu is in use, at most 1 of 2 is free on worker \d+ \(.+\)/);
   assert.equal(reads, 1);
 });
 

@@ -9,7 +9,7 @@ import { changeAll } from './change-all.ts';
 /** No gang is larger. */
 const MAX_MEMBERS = 1_000;
 
-export type Member = Pick<Job, 'id' | 'gang' | 'status'>;
+export type Member = Pick<Job, 'id' | 'gang' | 'status' | 'reason'>;
 
 /** Cancels the other members of the gangs of these jobs. With `continue`, a member is cancelled by itself. */
 export async function cancelGangs(
@@ -25,10 +25,11 @@ export async function cancelGangs(
 
 /**
  * The jobs that have to be retried with this one, in one transaction: the members of its gang that have not succeeded. Throws
- * `illegal_transition` while a member of the gang still runs, unless the members go on without each other.
+ * `illegal_transition` while a member of the gang still runs, and if one is done or deleted, unless the members go on without each other.
  */
 export async function retriedWith(context: SchedulerContext, job: Member, signal: AbortSignal): Promise<number[]> {
-  if (job.gang === null || !isTerminal(job.status)) return [job.id];
+  // One that its gang has left out says so itself.
+  if (job.gang === null || !isTerminal(job.status) || job.reason === 'gang') return [job.id];
   const { store } = context;
   const { id } = job.gang;
   if (needsAll(job)) {
@@ -48,5 +49,12 @@ export async function retriedWith(context: SchedulerContext, job: Member, signal
     { before: null, limit: MAX_MEMBERS },
     signal,
   );
-  return [...new Set([job.id, ...members.map((member) => member.id)])];
+  const ids = [...new Set([job.id, ...members.map((member) => member.id)])];
+  if (needsAll(job) && ids.length < job.gang.size) {
+    const left = `only ${ids.length} of its gang's ${job.gang.size} members can be retried, and it starts with all`;
+    throw new WorkronError('illegal_transition', `Cannot retry job ${job.id}: ${left}; submit the gang again`, {
+      jobId: job.id,
+    });
+  }
+  return ids;
 }

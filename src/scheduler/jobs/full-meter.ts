@@ -1,5 +1,6 @@
 /** Says which limit or rate a job waits for. Asks the same rule as a claim does. */
 
+import { endOfSome } from '../../core/capacity.ts';
 import type { Job } from '../../core/job.ts';
 import {
   type FullMeter,
@@ -13,7 +14,7 @@ import {
 } from '../../core/meter.ts';
 import type { QueueSettings } from '../../core/queue.ts';
 import type { SchedulerContext } from '../context.ts';
-import { MAX_COUNTED, positionOf } from './position.ts';
+import { MAX_COUNTED, MAX_RUNNING, positionOf, startOf } from './position.ts';
 
 /** `null` if none is full. */
 export async function fullMeterOf(
@@ -33,8 +34,21 @@ export async function fullMeterOf(
   const ahead = isQueue
     ? await store.countAhead(job.id, MAX_COUNTED, signal)
     : await store.countAheadAt(name, job.id, MAX_COUNTED, signal);
-  const startsAt = nextStart(full.meter, useOf(name), { now, ahead });
+  const startsAt =
+    full.opensAt === null
+      ? await freeAt(store, { key: keyOfMeter(name), ends: full.inUse - full.max + 1 + ahead }, signal)
+      : nextStart(full.meter, useOf(name), { now, ahead });
   return describe(full, { key: isQueue ? `queue ${job.queue}` : keyOfMeter(name), ahead, startsAt });
+}
+
+/** When so many of the running jobs with the key have ended, at the latest. */
+async function freeAt(
+  store: SchedulerContext['store'],
+  { key, ends }: { key: string; ends: number },
+  signal: AbortSignal,
+): Promise<number | null> {
+  const running = await store.holders(key, MAX_RUNNING, signal);
+  return running.length === MAX_RUNNING ? null : endOfSome(await store.read(running, signal), ends);
 }
 
 function describe(
@@ -42,7 +56,8 @@ function describe(
   { key, ahead, startsAt }: { key: string; ahead: number; startsAt: number | null },
 ): string {
   const position = positionOf(ahead);
-  if (opensAt === null) return `a place under the limit of ${key}: ${inUse} of ${max} run, ${position}`;
+  if (opensAt === null)
+    return `a place under the limit of ${key}: ${inUse} of ${max} run, ${position}${startOf(startsAt)}`;
   const opens = `it opens at ${new Date(opensAt).toISOString()}`;
   const start = startsAt === null || ahead === 0 ? '' : `, expected to start at ${new Date(startsAt).toISOString()}`;
   const when = `${opens}; ${position}${start}`;

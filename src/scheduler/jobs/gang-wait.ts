@@ -3,7 +3,7 @@
 import { type Gang, gangTag, type Place } from '../../core/gang.ts';
 import { isWaiting, type Job } from '../../core/job.ts';
 import { laneOf } from '../../core/lane.ts';
-import { fitsIdle } from '../../core/place-gangs.ts';
+import { countPlaces } from '../../core/place-gangs.ts';
 import type { SchedulerContext } from '../context.ts';
 
 /** `null` if the gang of the job does not matter now. */
@@ -57,23 +57,28 @@ async function roomFor(
   const { id, size } = job.gang;
   const waiting = await store.count({ tags: [gangTag(id)], statuses: ['pending'] }, size, signal);
   const later = await store.count({ tags: [gangTag(id)], statuses: ['scheduled'] }, size, signal);
-  const goesAlone = job.gang.onMemberFailure === 'continue' && job.attempt > 0;
+  const hasBegun = job.attempt > 0 || (await store.gangs([id], signal)).length > 0;
+  const goesAlone = job.gang.onMemberFailure === 'continue' && hasBegun;
   if (waiting < size && !goesAlone) {
     const rest = later > 0 ? 'the others are due later' : 'cancel it to end the others, or retry them';
     return `its gang: ${waiting} of ${size} members wait; ${rest}`;
   }
   const wanted = { gang: job.gang, lane: laneOf(job), members: { length: waiting } };
   const { min } = job.gang;
-  const most = (await store.queues(signal)).find(({ name }) => name === job.queue)?.maxRunning ?? null;
-  if (most !== null && most < Math.min(min, waiting)) {
-    return `a higher max_running of queue ${job.queue}: it is ${most}, and its gang starts with at least ${Math.min(min, waiting)}`;
+  const queue = (await store.queues(signal)).find(({ name }) => name === job.queue);
+  const least = Math.min(min, waiting);
+  const needs = `and its gang starts with at least ${least}`;
+  const most = queue?.maxRunning ?? null;
+  if (most !== null && most < least) return `a higher max_running of queue ${job.queue}: it is ${most}, ${needs}`;
+  const rate = queue?.rate ?? null;
+  if (rate !== null && rate.limit + rate.burst < least) {
+    return `a higher rate of queue ${job.queue}: it lets ${rate.limit + rate.burst} start at once, ${needs}`;
   }
   const places =
     waiting < size
       ? `places for ${waiting} of the ${size} members of its gang`
       : `places for a gang of ${min < size ? `${min} to ${size}` : size}`;
-  if (!fitsIdle(wanted, await store.workers(signal))) {
-    return `${places}: all online workers together have fewer, even when idle`;
-  }
-  return `${places}: the workers are busy, or another gang comes first`;
+  const { free, idle } = countPlaces(wanted, await store.workers(signal));
+  if (idle < least) return `${places}: all online workers together have fewer, even when idle: ${idle}`;
+  return `${places}: ${free} are free now; the workers are busy, or another gang comes first`;
 }

@@ -1,13 +1,15 @@
 /** Describes in one sentence what a waiting job waits for. */
 
+import { endOfSome } from '../../core/capacity.ts';
 import { isTerminal, type Job } from '../../core/job.ts';
 import { fits, laneOf, type Offer, serves } from '../../core/lane.ts';
 import { type Outlook, offerOf } from '../../core/outlook.ts';
+import type { QueueState } from '../../core/queue.ts';
 import type { WorkerRow } from '../../core/worker.ts';
 import type { SchedulerContext } from '../context.ts';
 import { fullMeterOf } from './full-meter.ts';
 import { gangOf } from './gang-wait.ts';
-import { MAX_COUNTED, positionOf } from './position.ts';
+import { MAX_COUNTED, MAX_RUNNING, positionOf, startOf } from './position.ts';
 
 /** `null` if the job is not waiting. */
 export async function waitingFor(context: SchedulerContext, job: Job, signal: AbortSignal): Promise<string | null> {
@@ -51,16 +53,43 @@ async function pendingFor(context: SchedulerContext, job: Job, signal: AbortSign
   const outlooks = await store.outlook(job.id, signal);
   const open = outlooks.find(({ obstacle }) => obstacle === null);
   const ahead = async () => await store.countAhead(job.id, MAX_COUNTED, signal);
-  if (open !== undefined) return `a free slot: ${placeOf(await ahead())}; ${nameOf(open)} has room for it now`;
+  const place = async () => `${placeOf(await ahead())} in queue ${job.queue}`;
+  if (open !== undefined) return `a free slot: ${await place()}; ${nameOf(open)} has room for it now`;
   const unmet = unmetRequirement(job, workers);
   if (unmet !== null) return unmet;
   if (queue !== undefined && queue.maxRunning !== null && queue.running >= queue.maxRunning) {
     const full = `${queue.running} of ${queue.maxRunning} run (max_running)`;
-    return `a place in queue ${job.queue}: ${full}, ${positionOf(await ahead())}`;
+    const before = await ahead();
+    const startsAt = await freeAt(context, { queue, ends: queue.running - queue.maxRunning + 1 + before }, signal);
+    return `a place in queue ${job.queue}: ${full}, ${positionOf(before)}${startOf(startsAt)}`;
   }
   const full = await fullMeterOf(context, { job, queueRate: queue?.rate ?? null }, signal);
   if (full !== null) return full;
-  return capacityFor(job, { outlooks, workers }) ?? `a free slot: ${placeOf(await ahead())}`;
+  const short = capacityFor(job, { outlooks, workers });
+  return short === null ? `a free slot: ${await place()}${busyOf(outlooks, workers)}` : `${short}; ${await place()}`;
+}
+
+/** When so many of the running jobs of a queue have ended, at the latest. */
+async function freeAt(
+  { store }: SchedulerContext,
+  { queue, ends }: { queue: QueueState; ends: number },
+  signal: AbortSignal,
+): Promise<number | null> {
+  if (queue.running >= MAX_RUNNING) return null;
+  const filter = { queue: queue.name, statuses: ['running'] as const };
+  const running = await store.list(filter, { before: null, limit: MAX_RUNNING }, signal);
+  return endOfSome(
+    running.filter(({ workerId }) => workerId !== null),
+    ends,
+  );
+}
+
+/** How many jobs the first worker runs that could run this one. */
+function busyOf(outlooks: readonly Outlook[], workers: readonly WorkerRow[]): string {
+  const able = workers.find(({ id }) => id === outlooks[0]?.workerId);
+  if (able === undefined) return '';
+  const others = outlooks.length === 1 ? '' : `, and ${outlooks.length - 1} more could run it`;
+  return `; ${nameOf({ workerId: able.id, workerName: able.name })} runs ${able.running} of ${able.slots}${others}`;
 }
 
 function placeOf(ahead: number): string {
@@ -78,16 +107,18 @@ function capacityFor(
   const held = outlooks.find(({ obstacle }) => obstacle === 'reserved');
   if (own === undefined && held?.reservation != null) {
     const { jobId, startsAt } = held.reservation;
-    return `${listOf(job.resources)} of a worker: what ${nameOf(held)} has free is reserved for job ${jobId}, ${startOf(startsAt)}`;
+    return `${listOf(job.resources)} of a worker: what ${nameOf(held)} has free is reserved for job ${jobId}${reservedUntil(startsAt)}`;
   }
   const totals = new Map(workers.map(({ id, resources }) => [id, resources]));
-  const shortages = outlooks.flatMap(({ workerId, free }) => shortageOf(job, free, totals.get(workerId) ?? {}));
+  const shortages = outlooks.flatMap(({ workerId, workerName, free }) =>
+    shortageOf(job, free, totals.get(workerId) ?? {}).map((short) => ({ ...short, workerId, workerName })),
+  );
   const [nearest] = shortages.sort((a, b) => b.free - a.free);
   if (nearest === undefined) return `${listOf(job.resources)} of a worker: jobs before it take what is free`;
   const { name, free, total } = nearest;
-  const inUse = `${listOf(job.resources)} of a worker: ${name} is in use, at most ${Math.max(free, 0)} of ${total} is free`;
+  const inUse = `${listOf(job.resources)} of a worker: ${name} is in use, at most ${Math.max(free, 0)} of ${total} is free on ${nameOf(nearest)}`;
   if (own?.reserved == null) return inUse;
-  return `${inUse}; what becomes free on ${nameOf({ workerId: own.id, workerName: own.name })} is reserved for it, ${startOf(own.reserved.startsAt)}`;
+  return `${inUse}; what becomes free on ${nameOf({ workerId: own.id, workerName: own.name })} is reserved for it${reservedUntil(own.reserved.startsAt)}`;
 }
 
 /** The first resource of which too little is free. */
@@ -106,9 +137,8 @@ function nameOf({ workerId, workerName }: Pick<Outlook, 'workerId' | 'workerName
   return `worker ${workerId} (${workerName})`;
 }
 
-function startOf(startsAt: number | null): string {
-  if (startsAt === null) return 'expected to start when a run without a known end has ended';
-  return `expected to start by ${new Date(startsAt).toISOString()}`;
+function reservedUntil(startsAt: number | null): string {
+  return startsAt === null ? ', expected to start when a run without a known end has ended' : startOf(startsAt);
 }
 
 /** The first requirement that no online worker meets; `null` if some worker can run the job. */
@@ -118,6 +148,9 @@ function unmetRequirement(job: Job, workers: readonly WorkerRow[]): string | nul
   const lane = laneOf(job);
   const offers = online.map((worker) => ({ ...offerOf(worker), free: worker.resources }));
   if (offers.some((offer) => serves(offer, lane) && fits(lane, offer.free, 1) === 1)) return null;
+  const largest = Object.keys(job.resources).map((name) => {
+    return `${name} ${Math.max(...online.map(({ resources }) => resources[name] ?? 0))}`;
+  });
   const steps: [string, (offer: Offer) => boolean][] = [
     [`a worker that serves queue ${job.queue}`, ({ queues }) => queues === null || queues.includes(job.queue)],
     [
@@ -128,7 +161,10 @@ function unmetRequirement(job: Job, workers: readonly WorkerRow[]): string | nul
       `a worker with tag ${tag}`,
       ({ tags }) => tags.includes(tag),
     ]),
-    [`a worker with ${listOf(job.resources)}`, ({ free }) => fits(lane, free, 1) === 1],
+    [
+      `a worker with ${listOf(job.resources)} (the most that one has: ${largest.join(', ')})`,
+      ({ free }) => fits(lane, free, 1) === 1,
+    ],
   ];
   let able = offers;
   for (const [sentence, has] of steps) {

@@ -128,6 +128,11 @@ export class Live {
     return this.#metered.get(meter)?.size ?? 0;
   }
 
+  /** These jobs, by id. */
+  holdersOf(meter: string): number[] {
+    return [...(this.#metered.get(meter) ?? [])].map(({ id }) => id).sort((a, b) => a - b);
+  }
+
   /** The limits that running jobs count against. */
   metersInUse(): Iterable<string> {
     return this.#metered.keys();

@@ -40,6 +40,7 @@ import {
 } from '../graph/definitions.ts';
 import { expand } from '../graph/expand.ts';
 import { insertWorkflow, skippedSteps, steps, workflow, workflows } from '../graph/workflows.ts';
+import { countAhead } from '../jobs/ahead.ts';
 import { applyChanges } from '../jobs/apply-changes.ts';
 import { checkpoint, readCheckpoint, writeCheckpoint } from '../jobs/checkpoint.ts';
 import { claim } from '../jobs/claim.ts';
@@ -50,11 +51,11 @@ import { dropPlaces, gangs, placeGangs, places, stopGang } from '../jobs/gangs.t
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
-import { closeRate, countAheadAt, findSkippable, limits, meterUse, rates, setLimit } from '../jobs/meters.ts';
+import { closeRate, countAheadAt, findSkippable, holders, limits, meterUse, rates, setLimit } from '../jobs/meters.ts';
 import { outlook } from '../jobs/outlook.ts';
 import { appendLogs, readLog, report } from '../jobs/output.ts';
 import { settle, start } from '../jobs/settle.ts';
-import { attempts, count, countAhead, list, read } from '../reads/reading.ts';
+import { attempts, count, list, read } from '../reads/reading.ts';
 import { recentTicks, runStates } from '../schedules/recent-ticks.ts';
 import { pruneTicks, runSchedule, ticks, ticksWithoutRun } from '../schedules/run-schedule.ts';
 import { changeSchedule, createSchedule, deleteSchedule, schedule, schedules } from '../schedules/schedules.ts';
@@ -180,6 +181,7 @@ export const reads = {
   rates,
   meterUse,
   countAheadAt,
+  holders,
   findSkippable,
   queues,
   workers,

@@ -33,7 +33,7 @@ export function claim(tables: Tables, request: ClaimRequest): ClaimedJob[] {
   const claimed: ClaimedJob[] = [];
   const parentEnds = new Map<number, ParentEnd>();
   const held = request.prefetch ? [] : heldPlaces(tables, worker.id);
-  for (const entry of startPlaced(tables, request, held)) {
+  for (const entry of held.length === 0 ? [] : startPlaced(tables, request)) {
     const hosts = gangHosts(tables, entry.spec.gang as Gang);
     claimed.push({ ...hand(tables, entry, { request, parentEnds }), gangContext: { hosts } });
   }

@@ -1,11 +1,13 @@
 import { type DroppedPlaces, type Gang, type GangRow, hostsOf, type Place } from '../../../core/gang.ts';
-import { type Lane, laneFromKey } from '../../../core/lane.ts';
+import { laneFromKey } from '../../../core/lane.ts';
 import {
-  fittingPlaces,
-  isReady,
+  type HeldPlace,
+  heldBy,
   mayHold,
   nextTerm,
+  type PlaceInLane,
   placeGangs as placeIn,
+  planPlaces,
   waitingGangs,
 } from '../../../core/place-gangs.ts';
 import type { ClaimRequest } from '../../job-store.ts';
@@ -24,7 +26,7 @@ export function placeGangs(tables: Tables): number {
     .map(({ lane, line }) => ({ lane, ...orderOf(line.peek() as Entry) }));
   const placed = placeIn(gangs, {
     workers: able,
-    places: waitingPlaces(tables),
+    places: allPlaces(tables).filter((place): place is HeldPlace => place.lane !== null),
     reservations: validReservations(tables).map((row) => {
       const entry = tables.jobs.get(row.jobId) as Entry;
       return { ...row, lane: laneFromKey(entry.lane), priority: entry.spec.priority };
@@ -75,32 +77,23 @@ function placesOf(tables: Tables, id: string): Place[] {
 }
 
 /** The places that a worker holds for members that wait, by job. */
-export function heldPlaces(tables: Tables, workerId: number): (Place & { lane: Lane })[] {
-  return waitingPlaces(tables)
-    .filter((place) => place.workerId === workerId && !place.started)
-    .sort((a, b) => a.jobId - b.jobId);
+export function heldPlaces(tables: Tables, workerId: number): HeldPlace[] {
+  return heldBy(workerId, allPlaces(tables));
 }
 
-function waitingPlaces(tables: Tables): (Place & { lane: Lane })[] {
-  return [...tables.places.values()]
-    .filter(({ jobId }) => waits(tables, jobId))
-    .map((place) => ({ ...place, lane: laneFromKey((tables.jobs.get(place.jobId) as Entry).lane) }));
+export function allPlaces(tables: Tables): PlaceInLane[] {
+  return places(tables).map((place) => {
+    const entry = tables.jobs.get(place.jobId);
+    return { ...place, lane: entry?.status === 'pending' ? laneFromKey(entry.lane) : null };
+  });
 }
 
 /** Accepts the places that the offer has room for. Returns the members that can start. */
-export function startPlaced(tables: Tables, request: ClaimRequest, held: readonly (Place & { lane: Lane })[]): Entry[] {
-  const fitting = fittingPlaces(held, request);
-  for (const { jobId, accepted } of fitting) {
-    if (accepted) continue;
-    (tables.places.get(jobId) as Place).accepted = true;
-    tables.changes.madeWork();
-  }
-  const starting = fitting.filter(({ gangId, jobId }) => {
-    const all = placesOf(tables, gangId);
-    const { spec } = tables.jobs.get(jobId) as Entry;
-    const left = new Headroom(tables).left(spec.queue);
-    return isReady(all, { left, waits: (member) => waits(tables, member) });
-  });
+export function startPlaced(tables: Tables, request: ClaimRequest): Entry[] {
+  const headroom = new Headroom(tables);
+  const { accepting, starting } = planPlaces(request, allPlaces(tables), ({ queue }) => headroom.left(queue));
+  for (const jobId of accepting) (tables.places.get(jobId) as Place).accepted = true;
+  if (accepting.length > 0) tables.changes.madeWork();
   return starting.map(({ jobId }) => {
     (tables.places.get(jobId) as Place).started = true;
     return tables.jobs.get(jobId) as Entry;
@@ -123,15 +116,13 @@ function waitingMembers(tables: Tables) {
       .filter(({ id }) => !tables.places.has(id))
       .map((entry) => {
         const { id, attempt, counters, spec } = entry;
-        return { id, attempt, lane, failures: counters.failures, gang: spec.gang as Gang, ...orderOf(entry) };
+        const gang = spec.gang as Gang;
+        const begun = attempt > 0 || tables.gangs.has(gang.id);
+        return { id, begun, lane, failures: counters.failures, gang, ...orderOf(entry) };
       }),
   );
 }
 
 function orderOf({ spec, dueAt }: Entry): { priority: number; dueAt: number } {
   return { priority: spec.priority, dueAt };
-}
-
-function waits(tables: Tables, jobId: number): boolean {
-  return tables.jobs.get(jobId)?.status === 'pending';
 }

@@ -110,6 +110,10 @@ export function meterUse(tables: Tables, names: readonly string[]): MeterUse[] {
   return names.map((name) => useOf(tables, name));
 }
 
+export function holders(tables: Tables, key: string, atMost: number): number[] {
+  return tables.live.holdersOf(limitName(key)).slice(0, atMost);
+}
+
 export function countAheadAt(tables: Tables, meter: string, jobId: number, atMost: number): number {
   const entry = tables.jobs.get(jobId);
   if (entry?.status !== 'pending') return 0;

@@ -1,14 +1,15 @@
 import { laneFromKey, laneKey } from '../../../core/lane.ts';
 import { fullMeter, type MeterUse, metersOf, withStart } from '../../../core/meter.ts';
 import { claimLimitOf, couldRun, type Outlook, offerOf, outlookOf } from '../../../core/outlook.ts';
+import { memberOutlook } from '../../../core/place-gangs.ts';
 import type { WorkerRow } from '../../../core/worker.ts';
 import { Heap } from '../../heap.ts';
 import type { Entry } from '../base/entry.ts';
 import { isAhead, type LaneLine } from '../base/live.ts';
 import { mayClaim, type Tables } from '../base/tables.ts';
 import { workers } from '../cluster/workers.ts';
-import { type Candidates, choose } from './claim.ts';
-import { heldPlaces } from './gangs.ts';
+import { type Candidates, choose, Headroom } from './claim.ts';
+import { allPlaces, heldPlaces } from './gangs.ts';
 import { useOf } from './meters.ts';
 
 /** Runs the claim of each worker on copies of the lanes and parkings. */
@@ -16,6 +17,15 @@ export function outlook(tables: Tables, jobId: number): Outlook[] {
   const entry = tables.jobs.get(jobId);
   if (entry?.status !== 'pending') return [];
   const own = laneFromKey(entry.lane);
+  if (own.gang) {
+    const headroom = new Headroom(tables);
+    const claiming = workers(tables).filter(({ id }) => mayClaim(tables, tables.workers.get(id)));
+    return memberOutlook(jobId, {
+      workers: claiming,
+      places: allPlaces(tables),
+      left: ({ queue }) => headroom.left(queue),
+    });
+  }
   const able = workers(tables).filter(
     (worker) => couldRun(worker, own) && mayClaim(tables, tables.workers.get(worker.id)),
   );

@@ -1,4 +1,4 @@
-import { type Attempt, DEFAULT_SPEC, isWaiting, type Job } from '../../../core/job.ts';
+import { type Attempt, DEFAULT_SPEC, type Job } from '../../../core/job.ts';
 import {
   type CutField,
   type JobFilter,
@@ -8,7 +8,6 @@ import {
 } from '../../../core/job-filter.ts';
 import { WEBHOOK_HANDLER } from '../../../core/notify.ts';
 import { type Entry, endOf } from '../base/entry.ts';
-import { isAhead } from '../base/live.ts';
 import { jobOf, type Tables } from '../base/tables.ts';
 
 export function read(tables: Tables, ids: readonly number[]): Job[] {
@@ -94,20 +93,6 @@ export function count(tables: Tables, filter: JobFilter, atMost: number): number
 
 export function attempts(tables: Tables, jobId: number): Attempt[] {
   return (tables.jobs.get(jobId)?.attempts ?? []).map((attempt) => ({ ...attempt }));
-}
-
-export function countAhead(tables: Tables, jobId: number, atMost: number): number {
-  const entry = tables.jobs.get(jobId);
-  if (entry === undefined || !isWaiting(entry.status)) return 0;
-  let ahead = 0;
-  for (const { lane, line } of tables.live.lanes()) {
-    if (lane.queue !== entry.spec.queue) continue;
-    for (const other of line.values()) {
-      if (ahead >= atMost) return ahead;
-      if (isAhead(other, entry)) ahead += 1;
-    }
-  }
-  return ahead;
 }
 
 function* newestFirst(tables: Tables, before: number | null): Generator<Entry> {

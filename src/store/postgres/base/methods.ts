@@ -43,6 +43,7 @@ import {
 import { expand } from '../graph/expand.ts';
 import { insertWorkflow } from '../graph/insert-workflow.ts';
 import { skippedSteps, steps, workflow, workflows } from '../graph/workflows.ts';
+import { countAhead } from '../jobs/ahead.ts';
 import { applyChanges } from '../jobs/apply-changes.ts';
 import { checkpoint, readCheckpoint, writeCheckpoint } from '../jobs/checkpoint.ts';
 import { claim } from '../jobs/claim.ts';
@@ -53,12 +54,12 @@ import { dropPlaces, gangs, placeGangs, places, stopGang } from '../jobs/gangs.t
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
-import { closeRate, countAheadAt, findSkippable, limits, meterUse, rates, setLimit } from '../jobs/meters.ts';
+import { closeRate, countAheadAt, findSkippable, holders, limits, meterUse, rates, setLimit } from '../jobs/meters.ts';
 import { outlook } from '../jobs/outlook.ts';
 import { appendLogs, readLog, report } from '../jobs/output.ts';
 import { settle, start } from '../jobs/settle.ts';
 import { count, list } from '../reads/list.ts';
-import { attempts, countAhead, graphWork, read } from '../reads/reading.ts';
+import { attempts, graphWork, read } from '../reads/reading.ts';
 import { changeSchedule } from '../schedules/change.ts';
 import { recentTicks, runStates } from '../schedules/recent-ticks.ts';
 import { pruneTicks, runSchedule, ticks, ticksWithoutRun } from '../schedules/run-schedule.ts';
@@ -155,6 +156,7 @@ export const methods = {
   closeRate,
   meterUse,
   countAheadAt,
+  holders,
   findSkippable,
   queues,
   setQueue,

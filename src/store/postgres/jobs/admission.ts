@@ -235,9 +235,11 @@ export class Admission {
       skips: skips && full.meter.windowMs === null,
       opensAt: full.opensAt,
     });
-    const parkings = new Map(this.#parked.map((parked) => [JSON.stringify(parkingOf(parked)), parkingOf(parked)]));
-    const wanted = [...parkings.values()];
     type Row = { id: number; lane: number; meter: string; rule: string; skips: boolean };
+    const keyOf = ({ lane, meter, rule, skips }: Omit<Row, 'id'>) => JSON.stringify([lane, meter, rule, skips]);
+    // What the claim starts in between closes a rate for longer: the last one counts.
+    const parkings = new Map(this.#parked.map(parkingOf).map((parking) => [keyOf(parking), parking]));
+    const wanted = [...parkings.values()];
     const rows = await this.#session.query<Row>(this.#sql.park, [
       numbers(wanted.map(({ lane }) => lane)),
       wanted.map(({ meter }) => meter),
@@ -245,7 +247,6 @@ export class Admission {
       wanted.map(({ skips }) => skips),
       numbers(wanted.map(({ opensAt }) => opensAt)),
     ]);
-    const keyOf = ({ lane, meter, rule, skips }: Omit<Row, 'id'>) => JSON.stringify([lane, meter, rule, skips]);
     const ids = new Map(rows.map((row) => [keyOf(row), row.id]));
     await this.#session.query(this.#sql.parkJobs, [
       numbers(this.#parked.map(({ jobId }) => jobId)),

@@ -4,6 +4,7 @@ import { Room } from '../../../core/capacity.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { ClaimedJob } from '../../../core/job.ts';
 import { fits, needsResources } from '../../../core/lane.ts';
+import { heldBy } from '../../../core/place-gangs.ts';
 import { laneMayPrefetch } from '../../../core/prefetch.ts';
 import { LINKED } from '../../flags.ts';
 import type { ClaimRequest } from '../../job-store.ts';
@@ -13,7 +14,7 @@ import type { Session, Statement } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import { runContextOf } from '../graph/run-context.ts';
 import { Admission, DEPTH_GROWTH, MAX_DEPTH } from './admission.ts';
-import { acceptPlaces, heldPlaces, tellHosts } from './gangs.ts';
+import { acceptPlaces, readPlaces, tellHosts } from './gangs.ts';
 import { compareHeads } from './head.ts';
 import { readHeadroom } from './headroom.ts';
 import type { KnownLane } from './lanes.ts';
@@ -256,7 +257,7 @@ async function takeByPlan(
 ): Promise<Taken> {
   const { sql } = context;
   const { workerId, limit, offer } = request;
-  const held = context.lanes.hasGangs ? await heldPlaces(context, session, workerId) : [];
+  const held = context.lanes.hasGangs ? heldBy(workerId, await readPlaces(context, session)) : [];
   const all = held.length === 0 ? served : [...served, ...held.map(({ lane }) => ({ id: 0, lane }))];
   const { headroom, meters, opensAt } = await readHeadroom(sql, session, all, sql.lockQueues);
   const plain = served.filter(({ lane }) => !lane.metered);

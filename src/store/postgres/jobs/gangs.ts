@@ -9,11 +9,13 @@ import {
 import type { ClaimedJob } from '../../../core/job.ts';
 import { type Lane, laneFromKey } from '../../../core/lane.ts';
 import {
-  fittingPlaces,
-  isReady,
+  type HeldPlace,
+  heldBy,
   mayHold,
   nextTerm,
+  type PlaceInLane,
   placeGangs as placeIn,
+  planPlaces,
   type WaitingGang,
   waitingGangs,
 } from '../../../core/place-gangs.ts';
@@ -35,7 +37,7 @@ interface MemberRow {
   due: number;
   failures: number;
   gang: Gang;
-  attempt: number;
+  begun: boolean;
   now: number;
 }
 
@@ -52,10 +54,6 @@ interface PlaceRow {
   /** The lane of a member that waits. */
   key: string | null;
 }
-
-/** A place whose member waits has a lane. */
-type PlaceInLane = Place & { lane: Lane | null };
-export type HeldPlace = Place & { lane: Lane };
 
 /** Places are given in one transaction, under one lock: a gang has all its places or none. */
 export async function placeGangs(context: Context, signal: AbortSignal): Promise<number> {
@@ -173,12 +171,6 @@ export async function dropPlaces(
   hints.announce({ work: true });
 }
 
-/** The places that a worker holds for members that wait, by job. */
-export async function heldPlaces(context: Context, session: Session, workerId: number): Promise<HeldPlace[]> {
-  const waiting = await waitingPlaces(context, session);
-  return waiting.filter((place) => place.workerId === workerId).sort((a, b) => a.jobId - b.jobId);
-}
-
 /** The places of all members that wait. */
 export async function waitingPlaces(context: Context, session: Session): Promise<HeldPlace[]> {
   const all = await readPlaces(context, session);
@@ -188,24 +180,18 @@ export async function waitingPlaces(context: Context, session: Session): Promise
 /** Accepts the places that the offer has room for. Returns those of members that can start. */
 export async function acceptPlaces(context: Context, session: Session, request: ClaimRequest): Promise<HeldPlace[]> {
   const { sql, hints } = context;
-  if ((await heldPlaces(context, session, request.workerId)).length === 0) return [];
   // Two workers that accept the last two places must see each other.
   await session.query(sql.lockPlaces);
-  const held = await heldPlaces(context, session, request.workerId);
-  const fitting = fittingPlaces(held, request);
-  const accepting = fitting.filter(({ accepted }) => !accepted).map(({ jobId }) => jobId);
+  const all = await readPlaces(context, session);
+  const served = heldBy(request.workerId, all).map(({ lane }) => ({ id: 0, lane }));
+  const { headroom } = await readHeadroom(sql, session, served, sql.lockQueues);
+  const left = ({ queue }: Lane) => headroom.get(queue) ?? Number.POSITIVE_INFINITY;
+  const { accepting, starting } = planPlaces(request, all, left);
   if (accepting.length > 0) {
     await session.query(sql.acceptPlaces, [numbers(accepting)]);
     hints.announce({ work: true });
   }
-  const all = Map.groupBy(await readPlaces(context, session), ({ gangId }) => gangId);
-  const served = fitting.map(({ lane }) => ({ id: 0, lane }));
-  const { headroom } = await readHeadroom(sql, session, served, sql.lockQueues);
-  return fitting.filter(({ gangId, lane }) => {
-    const gang = all.get(gangId) ?? [];
-    const waits = (jobId: number) => gang.some((place) => place.jobId === jobId && place.lane !== null);
-    return isReady(gang, { left: headroom.get(lane.queue) ?? Number.POSITIVE_INFINITY, waits });
-  });
+  return starting;
 }
 
 /** Tells members the addresses of their gang. */
@@ -231,7 +217,7 @@ function columnsOf(all: readonly Place[]): unknown[] {
   ];
 }
 
-async function readPlaces({ sql }: Context, session: Session): Promise<PlaceInLane[]> {
+export async function readPlaces({ sql }: Context, session: Session): Promise<PlaceInLane[]> {
   return (await session.query<PlaceRow>(sql.places)).map((row) => ({
     jobId: row.job_id,
     gangId: row.gang_id,

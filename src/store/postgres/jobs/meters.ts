@@ -136,6 +136,16 @@ export async function closeRate(
   return rateOf(row as RateRow);
 }
 
+export async function holders(
+  { database, sql }: Context,
+  key: string,
+  atMost: number,
+  signal: AbortSignal,
+): Promise<number[]> {
+  const rows = await database.query<{ job_id: number }>(sql.holders, [limitName(key), atMost], signal);
+  return rows.map(({ job_id }) => job_id);
+}
+
 export async function countAheadAt(
   { database, sql }: Context,
   meter: string,

@@ -1,10 +1,12 @@
 import { Room } from '../../../core/capacity.ts';
+import type { Lane } from '../../../core/lane.ts';
 import { claimLimitOf, couldRun, type Outlook, offerOf, outlookOf } from '../../../core/outlook.ts';
+import { memberOutlook } from '../../../core/place-gangs.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { workers } from '../cluster/workers.ts';
 import { Admission, DEPTH_GROWTH, MAX_DEPTH } from './admission.ts';
-import { waitingPlaces } from './gangs.ts';
+import { readPlaces, waitingPlaces } from './gangs.ts';
 import { compareHeads } from './head.ts';
 import { readHeadroom } from './headroom.ts';
 import { type ClaimPlan, planClaim, readHeads } from './plan-claim.ts';
@@ -20,9 +22,13 @@ export async function outlook(context: Context, jobId: number, signal: AbortSign
   const lane = lanes.lane(row.lane);
   if (lane === undefined) return [];
   const silent = await session.query<{ id: number }>(sql.silentWorkers);
-  const able = (await workers(context, signal)).filter(
-    (worker) => couldRun(worker, lane) && !silent.some(({ id }) => id === worker.id),
-  );
+  const claiming = (await workers(context, signal)).filter((worker) => !silent.some(({ id }) => id === worker.id));
+  if (lane.gang) {
+    const { headroom } = await readHeadroom(sql, session, [{ id: 0, lane }], sql.limitedQueues);
+    const left = ({ queue }: Lane) => headroom.get(queue) ?? Number.POSITIVE_INFINITY;
+    return memberOutlook(jobId, { workers: claiming, places: await readPlaces(context, session), left });
+  }
+  const able = claiming.filter((worker) => couldRun(worker, lane));
   if (able.length === 0) return [];
 
   const served = lanes.all();

@@ -39,16 +39,6 @@ export async function attempts({ database, sql }: Context, jobId: number, signal
   }));
 }
 
-export async function countAhead(
-  { database, sql }: Context,
-  jobId: number,
-  atMost: number,
-  signal: AbortSignal,
-): Promise<number> {
-  const [row] = await database.query<{ count: number }>(sql.countAhead, [jobId, atMost], signal);
-  return row?.count ?? 0;
-}
-
 /** Returns which duties of graphs have something to do. */
 export async function graphWork({ database, sql }: Context, signal: AbortSignal): Promise<GraphWork> {
   const [row] = await database.query<GraphWork>(sql.graphWork, [], signal);

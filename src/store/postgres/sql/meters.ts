@@ -77,6 +77,7 @@ export function metersSql(s: string) {
     parkedToSkip: `select c.job_id from ${s}.parking p cross join lateral (
         select l.job_id from ${s}.live l where ${isPending('l')} and l.lane = -p.id order by ${order} limit $1) c
       where p.skips order by c.job_id limit $1`,
+    holders: `select s.job_id from ${runs} where s.name = $1 order by s.job_id limit $2`,
     countAheadAt: `select count(*) as count from (
         select 1 from ${s}.live me join ${s}.parking p on p.meter = $1 and not p.skips cross join lateral (
           select 1 from ${s}.live l where ${isPending('l')} and l.lane = -p.id

@@ -4,6 +4,7 @@ import { MAX_LISTED_LENGTH, MAX_LISTED_PARENTS } from '../../../core/job-filter.
 import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
 import { order } from './claim.ts';
+import { nowIn } from './instants.ts';
 import { isPending, statusOf } from './standing.ts';
 
 /** The columns that a list cuts. */
@@ -85,6 +86,7 @@ export function lastRun(s: string): string {
 }
 
 export function readSql(s: string) {
+  const now = nowIn(s);
   return {
     jobs: `select ${jobsFrom(s)} where j.id = any($1::bigint[])`,
     newestJobId: `select max(id) as id from ${s}.job`,
@@ -94,12 +96,18 @@ export function readSql(s: string) {
     attempts: `select job_id, attempt, worker_id, coalesce(started_at, ended_at) as started_at, ended_at, outcome, exit_code, signal, error, thrown,
       cpu_ms, max_rss from ${s}.run where job_id = $1 and attempt > 0 order by attempt`,
     countAhead: `select count(*) as count from (
-      select 1 from ${s}.live me join ${s}.any_lane mine on mine.id = me.lane
-        join ${s}.lane n on n.queue = mine.queue cross join lateral (
-          select 1 from ${s}.live l where ${isPending('l')} and l.lane = n.id
-            and (${order}) < (me.rank, case when me.listed_as = 'pending' then me.turn else 0 end, me.due, me.job_id)
-          limit $2) ahead
-      where me.job_id = $1 and ${statusOf('me')} <> 'running' limit $2) counted`,
+      select 1 from ${s}.live me, unnest($2::integer[]) u(lane) cross join lateral (
+        select 1 from ${s}.live l where ${isPending('l')} and l.lane = u.lane
+          and (${order}) < (me.rank, me.turn, me.due, me.job_id) limit $3) ahead
+      where me.job_id = $1 and ${isPending('me')} limit $3) counted`,
+    meteredAhead: `with ${now}, lanes as (
+        select u.lane from unnest($2::integer[]) u(lane) union all
+        select -p.id from ${s}.parking p, t where p.lane = any($2::integer[]) and p.opens_at <= t.now and not p.skips)
+      select j.spec -> 'limits' as limits, j.spec -> 'rates' as rates
+      from ${s}.live me, lanes u cross join lateral (
+        select ${order} from ${s}.live l where ${isPending('l')} and l.lane = u.lane
+          and (${order}) < (me.rank, me.turn, me.due, me.job_id) order by ${order} limit $3) l join ${s}.job j on j.id = l.job_id
+      where me.job_id = $1 and ${isPending('me')} order by ${order} limit $3`,
 
     // PostgreSQL only: the bisection runs in the server.
     /** The last job that was created before $1, by bisection. */

@@ -12,11 +12,12 @@ import { workers } from '../cluster/workers.ts';
 import { hasIntake } from '../graph/adopt.ts';
 import { definitions, definitionVersions } from '../graph/definitions.ts';
 import { skippedSteps, steps, workflows } from '../graph/workflows.ts';
-import { countAheadAt, limits, rates } from '../jobs/meters.ts';
+import { countAhead } from '../jobs/ahead.ts';
+import { countAheadAt, holders, limits, rates } from '../jobs/meters.ts';
 import { outlook } from '../jobs/outlook.ts';
 import { readLog } from '../jobs/output.ts';
 import { count, list } from '../reads/list.ts';
-import { attempts, countAhead, graphWork } from '../reads/reading.ts';
+import { attempts, graphWork } from '../reads/reading.ts';
 import { schedules, ticks } from '../schedules/list.ts';
 import { recentTicks, runStates } from '../schedules/recent-ticks.ts';
 import type { Methods } from './protocol.ts';
@@ -27,6 +28,7 @@ export const readerMethods = {
   attempts,
   countAhead,
   countAheadAt,
+  holders,
   outlook,
   workflows,
   skippedSteps,

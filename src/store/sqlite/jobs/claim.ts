@@ -53,7 +53,7 @@ function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
 
   const admission = request.prefetch ? null : new Admission(context);
   const held = request.prefetch ? [] : heldPlaces(context, request.workerId);
-  const members = startPlaced(context, request, held);
+  const members = held.length === 0 ? [] : startPlaced(context, request);
   const choice = choose(context, request, { admission, held });
   storeReservation(context, request.workerId, choice.room.toStore());
   const ids = request.prefetch ? firstPrefetchable(context, choice) : [...members, ...choice.jobIds];

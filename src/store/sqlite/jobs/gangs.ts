@@ -1,11 +1,12 @@
 import type { DroppedPlaces, Gang, GangRow, MemberSuccess, Place } from '../../../core/gang.ts';
-import type { Lane } from '../../../core/lane.ts';
 import {
-  fittingPlaces,
-  isReady,
+  type HeldPlace,
+  heldBy,
   mayHold,
   nextTerm,
+  type PlaceInLane,
   placeGangs as placeIn,
+  planPlaces,
   type WaitingGang,
   waitingGangs,
 } from '../../../core/place-gangs.ts';
@@ -27,7 +28,7 @@ interface MemberRow {
   due: number;
   failures: number;
   gang: string;
-  attempt: number;
+  begun: number;
 }
 
 interface PlaceRow {
@@ -49,10 +50,6 @@ interface StoredGang extends Omit<GangRow, 'jobId' | 'stopping'> {
   stopping: number;
 }
 
-/** A place whose member waits has a lane. */
-type PlaceInLane = Place & { lane: Lane | null };
-type HeldPlace = Place & { lane: Lane };
-
 export function placeGangs(context: Context): number {
   const { database, lanes, now, effects } = context;
   if (!lanes.hasGangs) return 0;
@@ -60,8 +57,8 @@ export function placeGangs(context: Context): number {
   if (rows.length === 0) return 0;
   const places = readPlaces(context);
   const gangs = waitingGangs(
-    rows.map(({ lane, due, gang, ...row }) => {
-      return { ...row, gang: JSON.parse(gang) as Gang, dueAt: due, lane: lanes.laneOf(lane) };
+    rows.map(({ lane, due, gang, begun, ...row }) => {
+      return { ...row, gang: JSON.parse(gang) as Gang, dueAt: due, lane: lanes.laneOf(lane), begun: begun === 1 };
     }),
     places,
   );
@@ -130,28 +127,18 @@ export function dropPlaces({ database, effects }: Context, dropped: readonly Dro
 /** The places that a worker holds for members that wait, by job. */
 export function heldPlaces(context: Context, workerId: number): HeldPlace[] {
   if (!context.lanes.hasGangs) return [];
-  return readPlaces(context)
-    .filter((place): place is HeldPlace => place.workerId === workerId && !place.started && place.lane !== null)
-    .sort((a, b) => a.jobId - b.jobId);
+  return heldBy(workerId, readPlaces(context));
 }
 
 /** Accepts the places that the offer has room for. Returns the members that can start. */
-export function startPlaced(context: Context, request: ClaimRequest, held: readonly HeldPlace[]): number[] {
-  if (held.length === 0) return [];
+export function startPlaced(context: Context, request: ClaimRequest): number[] {
   const { database, effects } = context;
-  const fitting = fittingPlaces(held, request);
-  const accepting = fitting.filter(({ accepted }) => !accepted).map(({ jobId }) => jobId);
+  const headroom = new Headroom(context);
+  const { accepting, starting } = planPlaces(request, readPlaces(context), ({ queue }) => headroom.left(queue));
   if (accepting.length > 0) {
     database.run(sql.acceptPlaces, JSON.stringify(accepting));
     effects.madeWork();
   }
-  const all = Map.groupBy(readPlaces(context), ({ gangId }) => gangId);
-  const headroom = new Headroom(context);
-  const starting = fitting.filter(({ gangId, lane }) => {
-    const gang = all.get(gangId) ?? [];
-    const waits = (jobId: number) => gang.some((place) => place.jobId === jobId && place.lane !== null);
-    return isReady(gang, { left: headroom.left(lane.queue), waits });
-  });
   const ids = starting.map(({ jobId }) => jobId);
   if (ids.length > 0) database.run(sql.startPlaces, JSON.stringify(ids));
   return ids;
@@ -165,7 +152,7 @@ export function gangHosts({ database }: Context, gangIds: readonly string[]): Ho
   return Object.fromEntries(Map.groupBy(rows, ({ gang_id }) => gang_id));
 }
 
-function readPlaces({ database, lanes }: Context): PlaceInLane[] {
+export function readPlaces({ database, lanes }: Context): PlaceInLane[] {
   return database.all<PlaceRow>(sql.places).map((row) => ({
     jobId: row.job_id,
     gangId: row.gang_id,

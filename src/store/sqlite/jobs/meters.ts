@@ -1,6 +1,5 @@
 /** Limits and rates: what is in use of each, and what happens when an attempt starts or ends. */
 
-import type { Status } from '../../../core/job.ts';
 import { keyOfMeter, limitName, type MeterUse, rateName } from '../../../core/meter.ts';
 import type { LimitState, RateState } from '../../../core/meter-state.ts';
 import type { Context } from '../base/context.ts';
@@ -74,10 +73,14 @@ export function closeRate(context: Context, key: string, ms: number): RateState 
   return readRates(context, key)[0] as RateState;
 }
 
+export function holders({ database }: Context, key: string, atMost: number): number[] {
+  return database.tuples<[number]>(sql.holders, limitName(key), atMost).map(([id]) => id);
+}
+
 export function countAheadAt({ database }: Context, meter: string, jobId: number, atMost: number): number {
-  const place = database.get<{ status: Status; rank: number; turn: number; due: number }>(sql.placeOf, jobId);
-  if (place?.status !== 'pending') return 0;
-  const { rank, turn, due } = place;
+  const own = database.get<{ rank: number; turn: number; due: number }>(sql.pendingLane, jobId);
+  if (own === undefined) return 0;
+  const { rank, turn, due } = own;
   return database.get<{ count: number }>(sql.countAheadAt, meter, rank, turn, due, jobId, atMost)?.count ?? 0;
 }
 

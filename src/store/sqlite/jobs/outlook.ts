@@ -1,10 +1,12 @@
 import { claimLimitOf, couldRun, type Outlook, offerOf, outlookOf } from '../../../core/outlook.ts';
+import { heldBy, memberOutlook } from '../../../core/place-gangs.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { workers } from '../cluster/workers.ts';
 import { Admission } from './admission.ts';
 import { choose, type WorkerState } from './claim.ts';
-import { heldPlaces } from './gangs.ts';
+import { readPlaces } from './gangs.ts';
+import { Headroom } from './headroom.ts';
 
 /** Chooses for each worker as its claim would, and takes nothing. */
 export function outlook(context: Context, jobId: number): Outlook[] {
@@ -12,15 +14,22 @@ export function outlook(context: Context, jobId: number): Outlook[] {
   const place = database.get<{ lane: number; parking: number }>(sql.pendingLane, jobId);
   if (place === undefined) return [];
   const lane = lanes.laneOf(place.lane);
-  const able = workers(context).filter((worker) => {
-    const state = database.get<WorkerState>(sql.workerState, worker.id, now);
-    return couldRun(worker, lane) && !state?.draining && !state?.silent;
+  const claiming = workers(context).filter(({ id }) => {
+    const state = database.get<WorkerState>(sql.workerState, id, now);
+    return !state?.draining && !state?.silent;
   });
+  // The thread of this call does not learn when the first gang is submitted, so it reads the places in any case.
+  const places = readPlaces(context);
+  if (lane.gang) {
+    const headroom = new Headroom(context);
+    return memberOutlook(jobId, { workers: claiming, places, left: ({ queue }) => headroom.left(queue) });
+  }
+  const able = claiming.filter((worker) => couldRun(worker, lane));
   return able.map((worker) => {
     // What the last choice has chosen was not taken.
     heads.forget();
     const request = { workerId: worker.id, limit: claimLimitOf(worker), offer: offerOf(worker), claimSeq: null };
-    const held = heldPlaces(context, worker.id);
+    const held = heldBy(worker.id, places);
     const admission = new Admission(context, place);
     return outlookOf(worker, { id: jobId, lane }, choose(context, request, { admission, held }));
   });

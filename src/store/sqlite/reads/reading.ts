@@ -42,13 +42,6 @@ export function attempts({ database }: Context, jobId: number): Attempt[] {
   }));
 }
 
-export function countAhead({ database }: Context, jobId: number, atMost: number): number {
-  const place = database.get<{ rank: number; turn: number; due: number; queue: string }>(sql.placeOf, jobId);
-  if (place === undefined) return 0;
-  const { queue, rank, turn, due } = place;
-  return database.get<{ count: number }>(sql.countAhead, queue, rank, turn, due, jobId, atMost)?.count ?? 0;
-}
-
 /** Returns which duties of graphs have something to do. */
 export function graphWork({ database }: Context): GraphWork {
   const row = database.get<{ adopt: number; cascade: number; expand: number }>(sql.graphWork);

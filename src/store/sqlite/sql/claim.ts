@@ -8,8 +8,8 @@ export const claimSql = {
   laneHeads: `select rank, turn, due, job_id from live where status = 'pending' and lane = ?1
     order by rank, turn, due, job_id limit ?2`,
   /** `parking`: 0 if it is not parked. */
-  pendingLane: `select coalesce((select p.lane from parking p where p.id = -l.lane), l.lane) as lane, max(-l.lane, 0) as parking from live l
-    where l.job_id = ? and l.status = 'pending'`,
+  pendingLane: `select coalesce((select p.lane from parking p where p.id = -l.lane), l.lane) as lane, max(-l.lane, 0) as parking,
+      l.rank, l.turn, l.due from live l where l.job_id = ? and l.status = 'pending'`,
 
   // SQLite only: a claim reads lanes until it has enough jobs, then updates these.
   /** `silent`: its lease is over at ?2. */

@@ -3,7 +3,8 @@
 import type { Twins } from '../../statements.ts';
 
 export const gangsSql = {
-  waitingMembers: `select l.job_id as id, l.lane, -l.rank as priority, l.due, l.failures, j.spec -> 'gang' as gang, l.attempt
+  waitingMembers: `select l.job_id as id, l.lane, -l.rank as priority, l.due, l.failures, j.spec -> 'gang' as gang,
+      (l.attempt > 0 or exists (select 1 from gang g where g.id = j.spec -> 'gang' ->> 'id')) as begun
     from lane n join live l on l.status = 'pending' and l.lane = n.id join job j on j.id = l.job_id
     where n.key like '%,"gang"]' and not exists (select 1 from place p where p.job_id = l.job_id)
     order by l.rank, l.due, l.job_id limit ?`,

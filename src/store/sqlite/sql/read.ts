@@ -98,13 +98,16 @@ export const readSql = {
     from run
     where job_id = ? and attempt > 0 order by attempt`,
   countAhead: `select count(*) as count from (
-    select 1 from live l where l.status = 'pending' and l.lane in (select id from lane where queue = ?1)
+    select 1 from live l where l.status = 'pending' and l.lane in (select value from json_each(?1))
       and (l.rank, l.turn, l.due, l.job_id) < (?2, ?3, ?4, ?5) limit ?6)`,
+  /** ?7 now. */
+  meteredAhead: `select j.spec ->> 'limits' as limits, j.spec ->> 'rates' as rates from live l join job j on j.id = l.job_id
+    where l.status = 'pending' and l.lane in (select value from json_each(?1) union all
+        select -p.id from parking p where p.lane in (select value from json_each(?1)) and p.opens_at <= ?7 and not p.skips)
+      and (l.rank, l.turn, l.due, l.job_id) < (?2, ?3, ?4, ?5) order by l.rank, l.turn, l.due, l.job_id limit ?6`,
 
   // SQLite only: parameters of other statements.
   /** The last job above ?1, up to ?2. */
   jobUpTo: 'select id, created_at from job where id > ?1 and id <= ?2 order by id desc limit 1',
-  placeOf: `select l.status, l.rank, iif(l.status = 'pending', l.turn, 0) as turn, l.due, n.queue
-    from live l join any_lane n on n.id = l.lane
-    where l.job_id = ? and l.status in ('blocked', 'scheduled', 'pending')`,
+  queueLanes: 'select id from lane where queue = ?',
 } satisfies Twins<'read'>;

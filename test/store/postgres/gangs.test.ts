@@ -1,0 +1,39 @@
+/** Gangs with two processes on one database, of which one has never read a lane. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { aJob, anOffer } from '../../../contract/kit/builders.ts';
+import { claim, fail, forever, ids, register, retry, submit, succeed } from '../../../contract/kit/steps.ts';
+import { silentLog } from '../../../src/ops/log.ts';
+import { openPostgres } from '../../../src/store/postgres/base/open.ts';
+import { openTestPostgres } from '../../kit/postgres.ts';
+
+test('gangs: a member that is retried through a process that knows no gangs leaves its place, and starts again', async () => {
+  await using given = await openTestPostgres();
+  const { store, url, schema } = given;
+  const { id: workerId } = await register(store, { slots: 2, leaseMs: 3_600_000 });
+  const gang = { id: 'g', size: 2, min: 2, spread: 'pack', onMemberFailure: 'continue', timeoutMs: 600_000 } as const;
+  const wanted = [0, 1].map((rank) => aJob({ tags: ['gang:g'], maxAttempts: 1, gang: { ...gang, rank } }));
+  const members = ids(await submit(store, wanted));
+  await store.placeGangs(forever);
+  const claimed = await claim(store, workerId, { limit: 2, offer: anOffer() });
+  assert.deepEqual(ids(claimed), members);
+  const [first, second] = claimed.map((job) => ({ job, workerId }));
+  assert.ok(first && second);
+  await fail(store, first);
+
+  const api = await openPostgres({ log: silentLog, url, schema });
+  await using _closed = api;
+  assert.equal((await retry(api, first.job.id)).status, 'pending');
+
+  assert.deepEqual(
+    (await store.places(forever)).map(({ jobId }) => jobId),
+    [second.job.id],
+    'the place of the retried member is gone',
+  );
+  await succeed(store, second);
+  await store.dropPlaces([{ gangId: 'g', term: 1, unlessStarted: false }], forever);
+  assert.equal(await store.placeGangs(forever), 1);
+  const [again] = await claim(store, workerId, { limit: 2, offer: anOffer() });
+  assert.deepEqual([again?.id, again?.attempt, again?.gangContext?.hosts[1]], [first.job.id, 2, '']);
+});

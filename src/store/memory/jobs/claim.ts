@@ -30,12 +30,12 @@ export function claim(tables: Tables, request: ClaimRequest): ClaimedJob[] {
   }
   if (worker.draining || isSilent(tables, worker)) return [];
 
-  const claimed: ClaimedJob[] = [];
+  const claimed: { job: ClaimedJob; turn: number }[] = [];
   const parentEnds = new Map<number, ParentEnd>();
   const held = request.prefetch ? [] : heldPlaces(tables, worker.id);
   for (const entry of held.length === 0 ? [] : startPlaced(tables, request)) {
-    const hosts = gangHosts(tables, entry.spec.gang as Gang);
-    claimed.push({ ...hand(tables, entry, { request, parentEnds }), gangContext: { hosts } });
+    const gangContext = { hosts: gangHosts(tables, entry.spec.gang as Gang) };
+    claimed.push({ job: { ...hand(tables, entry, { request, parentEnds }), gangContext }, turn: entry.turn });
   }
   const parkings = request.prefetch ? [] : tables.live.parkings.open(tables.clock.now());
   let parked = 0;
@@ -47,14 +47,17 @@ export function claim(tables: Tables, request: ClaimRequest): ClaimedJob[] {
       if (isParked && (parked += 1) === MAX_PARKED) leaveMetered(tables, lanes);
       return isParked;
     },
-    take: (entry) => void claimed.push(hand(tables, entry, { request, parentEnds })),
+    take: (entry) => void claimed.push({ job: hand(tables, entry, { request, parentEnds }), turn: entry.turn }),
   });
   const stored = room.toStore();
   if (stored?.set === null) tables.reservations.delete(worker.id);
   else if (stored !== undefined) {
     tables.reservations.set(worker.id, { ...stored.set, workerId: worker.id, renewedAt: tables.clock.now() });
   }
-  return claimed;
+  const inOrder = claimed.sort(
+    (a, b) => b.job.priority - a.job.priority || a.turn - b.turn || a.job.dueAt - b.job.dueAt || a.job.id - b.job.id,
+  );
+  return inOrder.map(({ job }) => job);
 }
 
 export interface Candidates {

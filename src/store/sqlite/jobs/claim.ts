@@ -66,7 +66,7 @@ function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
   const keyed = rows.filter((row) => row[CLAIMED.flags] & FLAG.holdsKey).map(([id]) => id);
   if (keyed.length > 0) database.run(sql.freePendingKeys, JSON.stringify(keyed));
   for (const id of ids) effects.changedJob(id);
-  return inOrder(rows, ids);
+  return rows;
 }
 
 /** The gangs of jobs. */
@@ -270,9 +270,4 @@ class Choice {
     for (const head of passed) heads.put(head, head.order);
     return passed.filter((head) => !this.#cursors.has(head) && serves(this.#request.offer, head.lane));
   }
-}
-
-function inOrder(rows: readonly ClaimedRow[], ids: readonly number[]): ClaimedRow[] {
-  const byId = new Map(rows.map((row) => [row[CLAIMED.id], row]));
-  return ids.map((id) => byId.get(id) as ClaimedRow);
 }

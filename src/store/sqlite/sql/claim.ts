@@ -41,5 +41,6 @@ export const claimSql = {
   mustStart: `select l.job_id from json_each(?1) i join live l on l.job_id = i.value join job j on j.id = l.job_id
     where l.failures > 0 or j.spec ->> 'rerun' = 'never' or j.spec ->> 'max_attempts' <= 1`,
   claimedJobs: `select l.job_id, l.attempt, l.failures, l.due, j.queue, j.kind, j.name, j.priority, j.tags, j.spec, l.flags
-    from json_each(?1) i join live l on l.job_id = i.value join job j on j.id = l.job_id`,
+    from json_each(?1) i join live l on l.job_id = i.value join job j on j.id = l.job_id
+    order by l.rank, l.turn, l.due, l.job_id`,
 } satisfies Twins<'claim'>;

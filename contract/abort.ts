@@ -39,6 +39,7 @@ function callsOf(store: Store, lease: Lease, waitingId: number): ((signal: Abort
     (signal) => store.countAhead(jobId, 10, signal),
     (signal) => store.outlook(waitingId, signal),
     (signal) => store.placeGangs(signal),
+    (signal) => store.incompleteGangs(signal),
     (signal) => store.places(signal),
     (signal) => store.gangs(['g'], signal),
     (signal) => store.stopGang('g', { term: 1, failed: true }, signal),

@@ -184,6 +184,35 @@ export function exerciseGangs(open: OpenStore): void {
     assert.equal(await store.placeGangs(forever), 0);
   });
 
+  test('gangs: members are answered among other jobs in the order of claims', async ({ store }) => {
+    const { id } = await aSite(store, { slots: 4 });
+    const members = ids(await submit(store, aGang(2)));
+    await store.placeGangs(forever);
+    const [urgent, later] = ids(await submit(store, [aJob({ priority: 1 }), aJob()]));
+    const leases = await claimFree(store, id);
+    assert.deepEqual(
+      leases.map(({ job }) => job.id),
+      [urgent, ...members, later],
+    );
+  });
+
+  test('gangs: incomplete are those without places whose other members do not wait', async ({ store }) => {
+    const { id } = await aSite(store);
+    const [first = 0, second = 0] = ids(await submit(store, aGang(2)));
+    await submit(store, aGang(9));
+    assert.deepEqual(await store.incompleteGangs(forever), []);
+    await decide(store, first, { type: 'cancel' });
+    const [incomplete, ...others] = await store.incompleteGangs(forever);
+    assert.deepEqual([incomplete?.jobIds, others], [[second], []]);
+    await decide(store, second, { type: 'cancel' });
+    assert.deepEqual(await store.incompleteGangs(forever), []);
+
+    const begun = ids(await submit(store, aGang(2)));
+    await store.placeGangs(forever);
+    const [lease] = await claimFree(store, id);
+    assert.deepEqual([lease?.job.id, await store.incompleteGangs(forever)], [begun[0], []]);
+  });
+
   test('gangs: those of a queue with max_running start one after the other', async ({ store }) => {
     const { id } = await aSite(store, { slots: 9 });
     await store.setQueue('few', { maxRunning: 3 }, forever);

@@ -92,6 +92,12 @@ export interface DroppedPlaces {
   unlessStarted: boolean;
 }
 
+/** Members of a gang that have no places, and wait for other members. */
+export interface IncompleteGang {
+  id: string;
+  jobIds: readonly number[];
+}
+
 /** True for a member that is done only when all members of its gang have succeeded. */
 export function needsAll({ gang }: { gang: Gang | null }): boolean {
   return gang !== null && gang.onMemberFailure !== 'continue';

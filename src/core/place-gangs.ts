@@ -1,7 +1,7 @@
 /** Which workers the members of gangs get their places at, and when the members may start. */
 
 import { Room, type StoredReservation } from './capacity.ts';
-import type { Gang, GangRow, Place } from './gang.ts';
+import type { Gang, GangRow, IncompleteGang, Place } from './gang.ts';
 import { fits, type Lane, type Offer, serves } from './lane.ts';
 import { claimLimitOf, couldRun, type Outlook, offerOf, outlookOf } from './outlook.ts';
 import type { WorkerRow } from './worker.ts';
@@ -220,7 +220,7 @@ function fittingPlaces<T extends { lane: Lane; accepted: boolean }>(
 }
 
 /** A member that waits without a place. */
-interface WaitingMember {
+export interface WaitingMember {
   id: number;
   priority: number;
   dueAt: number;
@@ -236,14 +236,9 @@ interface WaitingMember {
  * other are not, once they have begun: what waits again, by a person's retry, starts together when no other member has a place.
  */
 export function waitingGangs(jobs: readonly WaitingMember[], places: readonly Place[]): WaitingGang[] {
-  const gangs = [...Map.groupBy(jobs, ({ gang }) => gang.id).values()];
   const placed = new Set(places.map(({ gangId }) => gangId));
-  return gangs
-    .filter((members) => {
-      const { gang } = members[0] as WaitingMember;
-      if (members.length === gang.size) return true;
-      return gang.onMemberFailure === 'continue' && members.some(({ begun }) => begun) && !placed.has(gang.id);
-    })
+  return byGang(jobs)
+    .filter((members) => isWhole(members) && (members.length === members[0]?.gang.size || !placed.has(idOf(members))))
     .map((members) => {
       const byRank = members.toSorted((a, b) => a.gang.rank - b.gang.rank);
       const { gang, lane } = byRank[0] as WaitingMember;
@@ -257,6 +252,28 @@ export function waitingGangs(jobs: readonly WaitingMember[], places: readonly Pl
       };
     })
     .sort((a, b) => b.priority - a.priority || a.dueAt - b.dueAt || (a.members[0]?.id ?? 0) - (b.members[0]?.id ?? 0));
+}
+
+/** The members of gangs that have no places and wait for other members. */
+export function incompleteGangs(jobs: readonly WaitingMember[], places: readonly Place[]): IncompleteGang[] {
+  const placed = new Set(places.map(({ gangId }) => gangId));
+  return byGang(jobs)
+    .filter((members) => !isWhole(members) && !placed.has(idOf(members)))
+    .map((members) => ({ id: idOf(members), jobIds: members.map(({ id }) => id).sort((a, b) => a - b) }));
+}
+
+function byGang(jobs: readonly WaitingMember[]): WaitingMember[][] {
+  return [...Map.groupBy(jobs, ({ gang }) => gang.id).values()];
+}
+
+function idOf(members: readonly WaitingMember[]): string {
+  return (members[0] as WaitingMember).gang.id;
+}
+
+/** True if these members wait for no others. */
+function isWhole(members: readonly WaitingMember[]): boolean {
+  const { gang } = members[0] as WaitingMember;
+  return members.length === gang.size || (gang.onMemberFailure === 'continue' && members.some(({ begun }) => begun));
 }
 
 /** The row of a gang that is given places. A person's retry takes back the failures of all members, and so those of the gang. */

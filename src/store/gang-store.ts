@@ -1,6 +1,6 @@
 /** Gangs and the places of their members. */
 
-import type { DroppedPlaces, GangRow, Place } from '../core/gang.ts';
+import type { DroppedPlaces, GangRow, IncompleteGang, Place } from '../core/gang.ts';
 
 export interface GangStore {
   /**
@@ -9,6 +9,9 @@ export interface GangStore {
    * member once all places of the gang are accepted.
    */
   placeGangs(signal: AbortSignal): Promise<number>;
+
+  /** Returns members that can be claimed and have no places, of gangs of which others do not wait: they may have ended. */
+  incompleteGangs(signal: AbortSignal): Promise<IncompleteGang[]>;
 
   /** Returns the places of all gangs, by gang and rank. */
   places(signal: AbortSignal): Promise<Place[]>;

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aJob, anOffer, aWorker } from '../../contract/kit/builders.ts';
 import { VirtualClock } from '../../contract/kit/clock.ts';
-import type { Gang } from '../../src/core/gang.ts';
-import type { ClaimedJob } from '../../src/core/job.ts';
+import { type Gang, ON_MEMBER_FAILURE } from '../../src/core/gang.ts';
+import type { ClaimedJob, Job } from '../../src/core/job.ts';
 import { NEVER as signal } from '../../src/core/never.ts';
-import { transition } from '../../src/core/transition.ts';
+import { type Change, transition } from '../../src/core/transition.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import { Wake } from '../../src/ops/wake.ts';
@@ -296,6 +296,18 @@ test('gang: a member is not retried if another one is done, as its gang starts w
     /Cannot retry job 2: only 1 of its gang's 2 members can be retried, and it starts with all; submit the gang again/,
   );
 });
+
+for (const onMemberFailure of ON_MEMBER_FAILURE) {
+  test(`gang: with ${onMemberFailure}, all are cancelled if one member has ended before the gang got places`, async () => {
+    const { store, ids, statuses, round } = await scene({ onMemberFailure });
+    const [job] = await store.read(ids.slice(0, 1), signal);
+    // The process that cancels a gang may end after the first member.
+    await store.applyChanges([transition(job as Job, { type: 'cancel' }, 0.5) as Change], signal);
+    assert.deepEqual(await statuses(), ['cancelled', 'pending']);
+    await round();
+    assert.deepEqual(await statuses(), ['cancelled', 'cancelled']);
+  });
+}
 
 test('gang: with fail, the gang ends if the worker of a member shuts down', async () => {
   const { scheduler, store, start, round, statuses } = await scene({ onMemberFailure: 'fail' });

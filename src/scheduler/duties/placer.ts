@@ -1,8 +1,8 @@
 /** The duty that gives gangs their places, and decides the fate of gangs that have them. */
 
-import type { DroppedPlaces, GangRow, Place } from '../../core/gang.ts';
+import { type DroppedPlaces, type GangRow, gangTag, type Place } from '../../core/gang.ts';
 import { fateOf, type GangFate } from '../../core/gang-fate.ts';
-import { isTerminal } from '../../core/job.ts';
+import { isTerminal, TERMINAL_STATUSES } from '../../core/job.ts';
 import type { JobEvent } from '../../core/transition.ts';
 import type { Loop } from '../../ops/loop.ts';
 import type { SchedulerContext } from '../context.ts';
@@ -18,9 +18,21 @@ export function placer(context: SchedulerContext): Loop {
     async tick(signal) {
       await tidy(context, signal);
       await context.store.placeGangs(signal);
+      await cancelIncomplete(context, signal);
       return undefined;
     },
   };
+}
+
+/**
+ * Members start together or not at all: if one of them has ended before the gang got places, the others are cancelled. Also finishes
+ * what a cancel of the gang has left.
+ */
+async function cancelIncomplete(context: SchedulerContext, signal: AbortSignal): Promise<void> {
+  for (const { id, jobIds } of await context.store.incompleteGangs(signal)) {
+    const ended = await context.store.count({ tags: [gangTag(id)], statuses: TERMINAL_STATUSES }, 1, signal);
+    if (ended > 0) await apply(context, new Map(jobIds.map((jobId) => [jobId, { type: 'cancel' }])), signal);
+  }
 }
 
 /** Looks at every gang that has places. If it stops halfway, the next round finds the same. */

@@ -47,7 +47,7 @@ import { claim } from '../jobs/claim.ts';
 import { deleteJobs, deleteWorkflow } from '../jobs/delete.ts';
 import { findExpired, findLost, leases, promote } from '../jobs/duties.ts';
 import { edit } from '../jobs/edit.ts';
-import { dropPlaces, gangs, placeGangs, places, stopGang } from '../jobs/gangs.ts';
+import { dropPlaces, gangs, incompleteGangs, placeGangs, places, stopGang } from '../jobs/gangs.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
@@ -155,6 +155,7 @@ export const reads = {
   attempts,
   countAhead,
   outlook,
+  incompleteGangs,
   places,
   gangs,
   workflow,

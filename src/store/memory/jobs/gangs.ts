@@ -1,8 +1,16 @@
-import { type DroppedPlaces, type Gang, type GangRow, hostsOf, type Place } from '../../../core/gang.ts';
+import {
+  type DroppedPlaces,
+  type Gang,
+  type GangRow,
+  hostsOf,
+  type IncompleteGang,
+  type Place,
+} from '../../../core/gang.ts';
 import { laneFromKey } from '../../../core/lane.ts';
 import {
   type HeldPlace,
   heldBy,
+  incompleteGangs as incompleteIn,
   mayHold,
   nextTerm,
   type PlaceInLane,
@@ -42,6 +50,10 @@ export function placeGangs(tables: Tables): number {
   }
   if (placed.length > 0) tables.changes.madeWork();
   return placed.filter(({ workerId }) => workerId !== null).length;
+}
+
+export function incompleteGangs(tables: Tables): IncompleteGang[] {
+  return incompleteIn(waitingMembers(tables), places(tables));
 }
 
 export function places(tables: Tables): Place[] {

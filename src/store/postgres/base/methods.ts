@@ -50,7 +50,7 @@ import { claim } from '../jobs/claim.ts';
 import { deleteJobs, deleteWorkflow } from '../jobs/delete.ts';
 import { findExpired, findLost, findUnlocked, leases, promote } from '../jobs/duties.ts';
 import { edit } from '../jobs/edit.ts';
-import { dropPlaces, gangs, placeGangs, places, stopGang } from '../jobs/gangs.ts';
+import { dropPlaces, gangs, incompleteGangs, placeGangs, places, stopGang } from '../jobs/gangs.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
@@ -108,6 +108,7 @@ export const methods = {
   countAhead,
   outlook,
   placeGangs,
+  incompleteGangs,
   places,
   gangs,
   stopGang,

@@ -3,6 +3,7 @@ import {
   type Gang,
   type GangRow,
   hostsOf,
+  type IncompleteGang,
   type MemberSuccess,
   type Place,
 } from '../../../core/gang.ts';
@@ -11,12 +12,14 @@ import { type Lane, laneFromKey } from '../../../core/lane.ts';
 import {
   type HeldPlace,
   heldBy,
+  incompleteGangs as incompleteIn,
   mayHold,
   nextTerm,
   type PlaceInLane,
   placeGangs as placeIn,
   planPlaces,
   type WaitingGang,
+  type WaitingMember,
   waitingGangs,
 } from '../../../core/place-gangs.ts';
 import type { ClaimRequest } from '../../job-store.ts';
@@ -55,24 +58,41 @@ interface PlaceRow {
   key: string | null;
 }
 
+/** The members that wait without a place, and the instant at which that was so. */
+async function readWaiting(
+  { sql, lanes }: Context,
+  session: Session,
+): Promise<{ waiting: WaitingMember[]; now: number }> {
+  const ofGangs = lanes.all().filter(({ lane }) => lane.gang);
+  const rows = await session.query<MemberRow>(sql.waitingMembers, [numbers(ofGangs.map(({ id }) => id)), MAX_MEMBERS]);
+  const waiting = rows.map(({ lane, due, ...row }) => ({ ...row, dueAt: due, lane: lanes.lane(lane) as Lane }));
+  return { waiting, now: rows[0]?.now ?? 0 };
+}
+
+export async function incompleteGangs(context: Context, signal: AbortSignal): Promise<IncompleteGang[]> {
+  const { database, lanes } = context;
+  signal.throwIfAborted();
+  if (!lanes.isFresh) await lanes.refresh(signal);
+  if (!lanes.hasGangs) return [];
+  const session: Session = { query: (statement, values = []) => database.query(statement, values, signal) };
+  const { waiting } = await readWaiting(context, session);
+  return waiting.length === 0 ? [] : incompleteIn(waiting, await readPlaces(context, session));
+}
+
 /** Places are given in one transaction, under one lock: a gang has all its places or none. */
 export async function placeGangs(context: Context, signal: AbortSignal): Promise<number> {
   const { database, sql, lanes, hints } = context;
   signal.throwIfAborted();
   if (!lanes.isFresh) await lanes.refresh(signal);
   const all = lanes.all();
-  const ofGangs = numbers(all.filter(({ lane }) => lane.gang).map(({ id }) => id));
   if (!lanes.hasGangs) return 0;
   const able = await workers(context, signal);
   const placed = await database.transaction(signal, async (session) => {
     await session.query(sql.lockPlaces);
-    const rows = await session.query<MemberRow>(sql.waitingMembers, [ofGangs, MAX_MEMBERS]);
-    if (rows.length === 0) return [];
+    const { waiting, now } = await readWaiting(context, session);
+    if (waiting.length === 0) return [];
     const known = await readPlaces(context, session);
-    const gangs = waitingGangs(
-      rows.map(({ lane, due, ...row }) => ({ ...row, dueAt: due, lane: lanes.lane(lane) as Lane })),
-      known,
-    );
+    const gangs = waitingGangs(waiting, known);
     if (gangs.length === 0) return [];
     const { headroom } = await readHeadroom(sql, session, all, sql.limitedQueues);
     const left = ({ queue }: Lane) => headroom.get(queue) ?? Number.POSITIVE_INFINITY;
@@ -88,7 +108,7 @@ export async function placeGangs(context: Context, signal: AbortSignal): Promise
       workers: online,
       places: known.filter((place): place is HeldPlace => place.lane !== null),
       reservations: (await readReservations(sql, session)).map((row) => ({ ...row, lane: laneFromKey(row.lane) })),
-      now: rows[0]?.now ?? 0,
+      now,
       left,
       mayHold: (gang) => mayHold(gang, heads, online),
     });

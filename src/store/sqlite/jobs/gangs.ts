@@ -1,13 +1,15 @@
-import type { DroppedPlaces, Gang, GangRow, MemberSuccess, Place } from '../../../core/gang.ts';
+import type { DroppedPlaces, Gang, GangRow, IncompleteGang, MemberSuccess, Place } from '../../../core/gang.ts';
 import {
   type HeldPlace,
   heldBy,
+  incompleteGangs as incompleteIn,
   mayHold,
   nextTerm,
   type PlaceInLane,
   placeGangs as placeIn,
   planPlaces,
   type WaitingGang,
+  type WaitingMember,
   waitingGangs,
 } from '../../../core/place-gangs.ts';
 import type { ClaimRequest } from '../../job-store.ts';
@@ -50,18 +52,24 @@ interface StoredGang extends Omit<GangRow, 'jobId' | 'stopping'> {
   stopping: number;
 }
 
+function waitingMembers({ database, lanes }: Context): WaitingMember[] {
+  const rows = database.all<MemberRow>(sql.waitingMembers, MAX_MEMBERS);
+  return rows.map(({ lane, due, gang, begun, ...row }) => {
+    return { ...row, gang: JSON.parse(gang) as Gang, dueAt: due, lane: lanes.laneOf(lane), begun: begun === 1 };
+  });
+}
+
+export function incompleteGangs(context: Context): IncompleteGang[] {
+  return context.lanes.hasGangs ? incompleteIn(waitingMembers(context), readPlaces(context)) : [];
+}
+
 export function placeGangs(context: Context): number {
   const { database, lanes, now, effects } = context;
   if (!lanes.hasGangs) return 0;
-  const rows = database.all<MemberRow>(sql.waitingMembers, MAX_MEMBERS);
-  if (rows.length === 0) return 0;
+  const waiting = waitingMembers(context);
+  if (waiting.length === 0) return 0;
   const places = readPlaces(context);
-  const gangs = waitingGangs(
-    rows.map(({ lane, due, gang, begun, ...row }) => {
-      return { ...row, gang: JSON.parse(gang) as Gang, dueAt: due, lane: lanes.laneOf(lane), begun: begun === 1 };
-    }),
-    places,
-  );
+  const gangs = waitingGangs(waiting, places);
   if (gangs.length === 0) return 0;
   const headroom = new Headroom(context);
   const able = workers(context).filter(({ id }) => {

@@ -48,7 +48,7 @@ export const metersSql = {
     and exists (select 1 from live l where l.lane = -p.id and l.status = 'pending')`,
   parkedToSkip: `select l.job_id from parking p join live l on l.lane = -p.id and l.status = 'pending' where p.skips
     order by l.job_id limit ?1`,
-  holders: `select s.job_id from slot s where s.name = ?1 and ${runs} order by s.job_id limit ?2`,
+  holders: `select s.job_id from metered_start s where s.name = ?1 and ${runs} order by s.job_id limit ?2`,
   countAheadAt: `select count(*) as count from (
     select 1 from parking p join live l on l.lane = -p.id and l.status = 'pending' where p.meter = ?1 and not p.skips
       and (l.rank, l.turn, l.due, l.job_id) < (?2, ?3, ?4, ?5) limit ?6)`,

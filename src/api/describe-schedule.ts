@@ -20,7 +20,7 @@ export function describeCron(expressions: string): string | null {
 function describeOne(expression: string): string | null {
   const { second, minute, hour, monthDay, month, weekDay } = splitCron(expression.toUpperCase());
   const text = [second, minute, hour, monthDay, month, weekDay.replaceAll('#L', 'L')].join(' ');
-  const either = isOpen(monthDay) || isOpen(weekDay) ? '' : ' (a day that either of the two names)';
+  const either = isOpen(monthDay) || isOpen(weekDay) ? '' : ' (days that match either)';
   try {
     return `${cronstrue.toString(text, { use24HourTimeFormat: true })}${either}`;
   } catch {

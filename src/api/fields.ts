@@ -146,6 +146,11 @@ export function resolveInstant(value: InstantOrAgo, now: number): number {
   return 'at' in value ? value.at : now - value.agoMs;
 }
 
+/** What `neededQueues` finds. */
+export const wireQueues = z.array(z.string()).meta({
+  description: 'The queues that its runs need. A caller that is restricted to queues may run it if all are among them.',
+});
+
 export const wireInstant = z.string().meta({ format: 'date-time', examples: ['2026-01-31T09:00:00.000Z'] });
 
 /** Formats epoch milliseconds as RFC 3339 in UTC. */

@@ -2,6 +2,7 @@
 
 import { isWorkronError, WorkronError } from '../core/error.ts';
 import type { JobSpec, Status } from '../core/job.ts';
+import { neededQueues } from '../core/needed-queues.ts';
 import { DEFAULT_CATCHUP } from '../core/schedule/plan-ticks.ts';
 import type {
   NewSchedule,
@@ -163,6 +164,7 @@ export function scheduleToWire(schedule: Schedule): WireSchedule {
       ...(schedule.notify ?? []),
       ...('job' in target ? target.job.notify : (target.workflow.notify ?? [])),
     ]),
+    queues: queuesOf(schedule),
     owner: schedule.owner,
     created_at: toInstant(schedule.createdAt),
     updated_at: toInstant(schedule.updatedAt),
@@ -174,6 +176,13 @@ export function scheduleToWire(schedule: Schedule): WireSchedule {
     paused_at: toInstantOrNull(schedule.pausedAt),
     paused_note: schedule.pausedNote,
   };
+}
+
+function queuesOf({ target, notify = [] }: Schedule): string[] {
+  if ('job' in target) return [...neededQueues([target.job], notify)].sort();
+  const { steps, notify: ofWorkflow = [] } = target.workflow;
+  const jobs = steps.map(({ job }) => job);
+  return [...neededQueues(jobs, [...notify, ...ofWorkflow])].sort();
 }
 
 export function scheduleDetailToWire({

@@ -6,7 +6,7 @@ import { CRON_SEPARATOR } from '../core/schedule/cron.ts';
 import { CATCHUP_POLICIES, MAX_CAUGHT_UP } from '../core/schedule/plan-ticks.ts';
 import { MAX_KEYS, OVERLAP_POLICIES, SCHEDULE_NAME } from '../core/schedule/schedule.ts';
 import { TICK_VERDICTS } from '../core/schedule/tick.ts';
-import { duration, instant, label, pageQuery, text, wholeNumber, wireId, wireInstant } from './fields.ts';
+import { duration, instant, label, pageQuery, text, wholeNumber, wireId, wireInstant, wireQueues } from './fields.ts';
 import { specShape } from './job.ts';
 import { envValue, JobSubmission, variableName } from './job-submission.ts';
 import { NotifyList, NotifyView } from './notify.ts';
@@ -236,6 +236,7 @@ export const Schedule = named(
       })
       .nullable()
       .meta({ description: 'The stored definition that the workflow was made from.' }),
+    queues: wireQueues,
     owner: z.string().nullable(),
     created_at: wireInstant,
     updated_at: wireInstant,

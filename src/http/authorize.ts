@@ -5,7 +5,8 @@ import type { NewDefinition } from '../core/dag/definition.ts';
 import type { NewSteps } from '../core/dag/new-workflow.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
 import type { JobSpec, NewJob } from '../core/job.ts';
-import { NOTIFY_QUEUE, type Notify } from '../core/notify.ts';
+import { neededQueues } from '../core/needed-queues.ts';
+import type { Notify } from '../core/notify.ts';
 import type { ScheduleEdit, Target } from '../core/schedule/schedule.ts';
 import type { Scope } from '../core/token.ts';
 import { type Principal, submitterOf } from './authenticate.ts';
@@ -17,13 +18,14 @@ export function authorize(principal: Principal, scope: Scope): void {
   throw new WorkronError('forbidden', `${principal.name} may not do this: it needs the scope ${scope}`);
 }
 
-/** Throws `forbidden` if the caller is restricted to queues and a job is for another one. */
-export function authorizeJobs(principal: Principal, jobs: Iterable<Pick<JobSpec, 'queue' | 'notify'>>): void {
+/** Throws `forbidden` if the caller is restricted to queues and a job, or a command that notifies, is for another one. */
+export function authorizeJobs(
+  principal: Principal,
+  jobs: Iterable<Pick<JobSpec, 'queue' | 'notify'>>,
+  notify: readonly Notify[] = [],
+): void {
   if (principal.queues === null) return;
-  for (const { queue, notify } of jobs) {
-    authorizeQueue(principal, queue);
-    authorizeNotify(principal, notify);
-  }
+  for (const queue of neededQueues(jobs, notify)) authorizeQueue(principal, queue);
 }
 
 /**
@@ -42,21 +44,17 @@ export function admitJobs(principal: Principal, jobs: readonly NewJob[]): void {
 /** The same for a workflow: its steps are read only if the caller is restricted. */
 export function authorizeSteps(principal: Principal, steps: NewSteps, notify: readonly Notify[]): void {
   if (principal.queues === null) return;
-  authorizeNotify(principal, notify);
-  for (const { job } of steps) authorizeJobs(principal, [job]);
+  authorizeJobs(principal, jobsOf(steps), notify);
+}
+
+function* jobsOf(steps: NewSteps) {
+  for (const { job } of steps) yield job;
 }
 
 /** The same for what a schedule runs. */
 export function authorizeTarget(principal: Principal, target: Target, notify: readonly Notify[] = []): void {
-  if (principal.queues === null) return;
-  authorizeNotify(principal, notify);
-  if ('job' in target) authorizeJobs(principal, [target.job]);
-  else authorizeSteps(principal, target.workflow.steps, target.workflow.notify ?? []);
-}
-
-/** Commands that notify run in a queue of their own. */
-function authorizeNotify(principal: Principal, notify: readonly Notify[]): void {
-  if (notify.some(({ target }) => target.type === 'command')) authorizeQueue(principal, NOTIFY_QUEUE);
+  if ('job' in target) authorizeJobs(principal, [target.job], notify);
+  else authorizeSteps(principal, target.workflow.steps, [...notify, ...(target.workflow.notify ?? [])]);
 }
 
 function authorizeQueue({ name, queues }: Principal, queue: string): void {
@@ -129,5 +127,5 @@ export function authorizeFound(principal: Principal, definition: NewDefinition):
 export function authorizeEdit(principal: Principal, { target, job, notify }: ScheduleEdit): void {
   if (target !== undefined) authorizeTarget(principal, target);
   if (job?.queue !== undefined) authorizeQueue(principal, job.queue);
-  authorizeNotify(principal, [...(notify ?? []), ...(job?.notify ?? [])]);
+  authorizeJobs(principal, [], [...(notify ?? []), ...(job?.notify ?? [])]);
 }

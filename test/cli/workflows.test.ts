@@ -122,6 +122,8 @@ describe('command line', { concurrency: 2 }, () => {
     // The step that waits and the one that runs end at about the same time.
     for (const step of ['next', 'nap']) assert.match(ended.stdout, new RegExp(`^${step}: cancelled`, 'm'));
     assert.match(ended.stdout, /\nworkflow \d+ cancelled.*\n?$/);
+    // Steps that were cancelled or skipped are not counted as done.
+    assert.match(await ok('workflow', 'ls', '--name', 'slow'), new RegExp(`^ *${id} +cancelled +slow +0/\\d`, 'm'));
     assert.match(await ok('jobs', '--workflow', id), /cancelled +next/);
 
     const { job_id: nap } = (await workflowOf(id)).steps[0] as { job_id: string };

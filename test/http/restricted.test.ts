@@ -99,6 +99,30 @@ test('restricted: workflows, reruns and schedules stay in the queues of the call
   });
 });
 
+test('restricted: definitions and schedules name the queues that their runs need', async () => {
+  await withTeam(async ({ admin, mine }) => {
+    const queuesAt = async (path: string) => (await mine('GET', path)).body.queues;
+    const notify = [{ on: ['failed'], command: 'true' }];
+    const steps = 'steps:\n  a: {command: echo a, queue: mine}\n  b: {command: echo b}\n';
+    await admin('PUT', '/definitions/plain', { source: `name: plain\n${steps}` });
+    assert.deepEqual(await queuesAt('/definitions/plain'), ['default', 'mine']);
+    const loud = `name: loud\nnotify: ${JSON.stringify(notify)}\nsteps:\n  a: {command: echo a, queue: mine}\n`;
+    await admin('PUT', '/definitions/loud', { source: loud });
+    assert.deepEqual(await queuesAt('/definitions/loud'), ['mine', 'workron.notify']);
+    assert.equal((await mine('POST', '/definitions/loud/run', {})).status, 403);
+
+    await admin('PUT', '/schedules/job', { every: '1h', job: job('mine') });
+    assert.deepEqual(await queuesAt('/schedules/job'), ['mine']);
+    await admin('PUT', '/schedules/stored', { every: '1h', definition: { name: 'plain' } });
+    assert.deepEqual(await queuesAt('/schedules/stored'), ['default', 'mine']);
+    assert.equal((await mine('POST', '/schedules/stored/run', {})).status, 403);
+    await admin('PUT', '/schedules/loud', { every: '1h', job: job('mine'), notify });
+    assert.deepEqual(await queuesAt('/schedules/loud'), ['mine', 'workron.notify']);
+    assert.equal((await mine('POST', '/schedules/loud/run', {})).status, 403);
+    assert.equal((await mine('POST', '/schedules/job/run', {})).status, 201);
+  });
+});
+
 test('restricted: a worker claims from its queues only, as itself, and sees the environment of what it holds only', async () => {
   await withTeam(async ({ admin, mine }) => {
     const { body: theirs } = await admin('POST', '/jobs', job('theirs', { env: { PW: 'theirs' } }));

@@ -97,7 +97,7 @@ test('bulk: all matching jobs are counted, confirmed and retried, with a progres
   await page.getByRole('button', { name: 'Retry…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Retry 5 jobs?' });
   await dialog.getByText(`workron retry --status failed --queue bulk --url ${dashboard.url}`).waitFor();
-  await dialog.getByRole('button', { name: 'Retry them' }).click();
+  await dialog.getByRole('button', { name: /^Retry \d+ jobs?$/ }).click();
   await page.getByText('5 retried').waitFor();
   for (const { id } of jobs) assert.equal((await client.wait(id, { timeout: '60s' })).status, 'done');
   await page.locator('.job-row [data-state="done"]').first().waitFor();
@@ -112,7 +112,7 @@ test('bulk: ended jobs are counted, confirmed and deleted; others stay', async (
   await page.getByRole('button', { name: 'Delete…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Delete 5 jobs?' });
   await dialog.getByText(`workron jobs rm --queue bulk --url ${dashboard.url}`).waitFor();
-  await dialog.getByRole('button', { name: 'Delete them' }).click();
+  await dialog.getByRole('button', { name: /^Delete \d+ jobs?$/ }).click();
   await page.getByText('5 deleted').waitFor();
   await page.locator('.job-row[data-job]').nth(1).waitFor({ state: 'detached' });
   await page.locator(`[data-job="${waiting.id}"]`).waitFor();
@@ -128,7 +128,7 @@ test('bulk: without a filter every job is meant', async () => {
   await page.getByRole('button', { name: 'Cancel…' }).click();
   const dialog = page.getByRole('dialog', { name: /^Cancel \d+ jobs\?$/ });
   await dialog.getByText(`workron cancel --all --url ${dashboard.url}`).waitFor();
-  await dialog.getByRole('button', { name: 'Cancel them' }).click();
+  await dialog.getByRole('button', { name: /^Cancel \d+ jobs?$/ }).click();
   await page.getByText(/^Finished: 1 cancelled/).waitFor();
 });
 

@@ -76,6 +76,53 @@ test('on a phone, the entry of the screen is in view, and the mark of a failing 
   assert.ok(name.left - row.left >= 6);
 });
 
+test('a job that waits for its next attempt says so: when in local time, no duration, and what the attempt before it met', async () => {
+  const { client } = dashboard;
+  const command = '[ $WORKRON_ATTEMPT != 1 ]';
+  const job = await client.submit({ name: 'quiet', command, backoff: { type: 'fixed', base: '2h' } });
+  await using screen = await dashboard.open(`/ui/jobs/${job.id}`);
+  const { page } = screen;
+  await page.locator('.page-head [data-state="scheduled"]').waitFor();
+  await page.getByText(/^Waiting for its next attempt at [A-Z][a-z]{2}\D/).waitFor();
+  await page.getByText('Earlier attempt: exit 1').waitFor();
+  await page.locator('.log-empty', { hasText: 'No output yet' }).waitFor();
+  assert.equal(await page.locator('.facts dd', { hasText: /^0ms$/ }).count(), 0, 'it takes no time while it waits');
+  await page.goto(`${dashboard.url}/ui/jobs?open=${job.id}`);
+  assert.equal(await page.locator(`[data-job="${job.id}"] .col-5`).innerText(), '–');
+});
+
+test('a job leads to its tick, and the history does not lead to a run that was deleted', async () => {
+  const { client } = dashboard;
+  await client.createSchedule({ name: 'ledger', every: '1h', overlap: 'allow', job: { command: 'true' } });
+  const runs = [...(await client.runSchedule('ledger')), ...(await client.runSchedule('ledger'))];
+  const [gone, kept] = runs.map(({ job_id }) => job_id ?? '');
+  for (const id of [gone, kept]) await client.wait(id ?? '', { timeout: '60s' });
+  await client.delete(gone ?? '');
+  await using screen = await dashboard.open(`/ui/jobs/${kept}`, { timezoneId: 'Asia/Tokyo' });
+  const { page } = screen;
+  await page.getByRole('link', { name: 'ledger' }).click();
+  const history = page.getByRole('list', { name: 'Ticks' });
+  await history
+    .locator('[aria-current]')
+    .getByRole('link', { name: `job ${kept}` })
+    .waitFor();
+  await history.getByText(`job ${gone}, deleted`).waitFor();
+  assert.equal(await page.locator(`a[href$="/jobs/${gone}"]`).count(), 0);
+  await client.pauseSchedule('ledger');
+  await page.getByRole('heading', { name: 'Next runs, once it is resumed' }).waitFor();
+  await page.getByText(/^In your time zone, /).waitFor();
+});
+
+test('on a phone, the timeline shows the whole names of its lanes', async () => {
+  const name = 'reconcile-the-ledgers-of-all-shops';
+  await dashboard.client.createSchedule({ name, every: '1h', job: { command: 'true' } });
+  await using screen = await dashboard.open('/ui/', PHONE);
+  const { page } = screen;
+  const link = page.locator('.lane-name').getByRole('link', { name });
+  await link.waitFor();
+  assert.ok(await link.evaluate((element) => element.scrollWidth <= element.clientWidth), 'it is not cut off');
+});
+
 test('after a restart, the instance that is gone is offline', async () => {
   await dashboard.restart();
   await using screen = await dashboard.open('/ui/cluster');

@@ -180,13 +180,16 @@ test('today: a run of the timeline opens, worries are links, and a group of fail
   await page.waitForURL(new RegExp(`/jobs/${tick?.job_id}`));
   await page.getByRole('link', { name: 'sync', exact: true }).waitFor();
   await page.goBack();
-  await page.getByRole('link', { name: 'by name' }).click();
+  await page.getByRole('link', { name: 'Jobs by name' }).click();
   await page.waitForURL(/\/jobs\?from=1h&by=name$/);
   await page.locator('.name-table tbody tr').first().waitFor();
   await page.goBack();
   await client.wait((await client.submit({ command: 'touch mended' })).id, { timeout: '60s' });
   await page.getByRole('button', { name: 'Retry all of sync' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Retry them' }).click();
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^Retry \d+ jobs?$/ })
+    .click();
   await page.getByText('Retrying 1 job').waitFor();
   await page.goto(`${dashboard.url}/ui/jobs/${tick?.job_id}`);
   await page.locator('.page-head [data-state="done"]').waitFor();

@@ -81,7 +81,7 @@ test('worker: the signal of a handler aborts at its timeout, and its log lines a
     number,
   ];
   const outcome = await source.outcome(id);
-  assert.match(JSON.stringify(outcome), /"timed_out".*timed out after 50ms; set timeout/);
+  assert.match(JSON.stringify(outcome), /"timed_out".*timed out after 50ms"/);
   assert.equal(source.output(id), 'waiting\n');
   source.cancel.push({ jobId: cancelled, attempt: 1 });
   assert.equal((await source.outcome(cancelled)).type, 'cancelled');

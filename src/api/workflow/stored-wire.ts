@@ -4,6 +4,8 @@ import { z } from 'zod';
 import type { DefinitionUse, NewDefinition, Definition as StoredDefinition } from '../../core/dag/definition.ts';
 import type { ListedWorkflow } from '../../core/dag/new-workflow.ts';
 import type { Workflow } from '../../core/dag/workflow.ts';
+import { DEFAULT_SPEC } from '../../core/job.ts';
+import { neededQueues } from '../../core/needed-queues.ts';
 import { decode, invalid } from '../decode.ts';
 import { toInstant } from '../fields.ts';
 import { notifyFrom } from '../notify.ts';
@@ -68,7 +70,7 @@ function bodyOf({ body }: NewDefinition): WorkflowDefinition {
 }
 
 export function definitionToWire(definition: StoredDefinition): Definition {
-  const { description, params, steps } = bodyOf(definition);
+  const { description, params, steps, notify } = bodyOf(definition);
   return {
     name: definition.name,
     version: definition.version,
@@ -82,8 +84,14 @@ export function definitionToWire(definition: StoredDefinition): Definition {
       description: param.description,
     })),
     steps: steps.map(({ key, dependsOn }) => ({ key, depends_on: [...dependsOn] })),
+    queues: queuesOf(steps, notify),
     created_at: toInstant(definition.createdAt),
   };
+}
+
+function queuesOf(steps: WorkflowDefinition['steps'], notify: WorkflowDefinition['notify']): string[] {
+  const jobs = steps.map(({ job }) => ({ queue: job.queue ?? DEFAULT_SPEC.queue, notify: notifyFrom(job.notify) }));
+  return [...neededQueues(jobs, notifyFrom(notify))].sort();
 }
 
 export function recentToWire(runs: readonly Workflow[]): DefinitionDetail['recent'] {

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { WORKFLOW_STATUSES } from '../../core/dag/workflow-status.ts';
 import { SCHEDULE_NAME } from '../../core/schedule/schedule.ts';
-import { numberInQuery, pageQuery, wholeNumber, wireId, wireInstant } from '../fields.ts';
+import { numberInQuery, pageQuery, wholeNumber, wireId, wireInstant, wireQueues } from '../fields.ts';
 import { named, pageOf, strict } from '../schemas.ts';
 import { workflowKey } from './names.ts';
 import { PARAM_TYPES } from './params.ts';
@@ -50,6 +50,7 @@ const definitionShape = {
     )
     .meta({ description: 'What a run may set, and must where it is required.' }),
   steps: z.array(z.object({ key: z.string(), depends_on: z.array(z.string()) })),
+  queues: wireQueues,
   created_at: wireInstant.meta({ description: 'When this version was applied.' }),
 };
 

@@ -39,8 +39,7 @@ function explain(job: JobDetail): string {
   if (job.status === 'skipped')
     return `job ${job.id} was skipped: ${job.error === null ? skippedFor(job) : gist(job.error)}`;
   const error = job.error === null ? '' : `: ${gist(job.error)}`;
-  if (job.reason === 'timeout')
-    return `job ${job.id} failed${error.replace('; set timeout', '')} (raise it with --timeout)`;
+  if (job.reason === 'timeout') return `job ${job.id} failed${error} (raise it with --timeout)`;
   return job.status === 'failed' ? `job ${job.id} failed${error}` : `job ${job.id} was ${job.status}${error}`;
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
-import type { Workflow } from '../../api/workflow/workflow.ts';
+import type { ListedWorkflow } from '../../api/workflow/workflow.ts';
 import { WORKFLOW_STATUSES } from '../../core/dag/workflow-status.ts';
 import { connect, listCommand, outputOf, print } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
@@ -13,13 +13,14 @@ import { between, when } from '../output/when.ts';
 
 const MAX_PAGE_SIZE = 200;
 
-const COLUMNS: readonly Column<Workflow>[] = [
+const COLUMNS: readonly Column<ListedWorkflow>[] = [
   { title: 'ID', text: ({ id }) => id, align: 'right', identifies: true },
   { title: 'STATUS', text: ({ status }) => stateText(status), format: ({ status }) => stateFormat(status) },
   { title: 'WORKFLOW', text: ({ name }) => oneLine(name), flexible: true, identifies: true },
   {
     title: 'STEPS',
-    text: ({ step_counts: counts }) => `${counts.total - counts.open}/${counts.total}`,
+    // Skipped steps have not been done.
+    text: ({ step_counts: { fine, total }, skipped_steps }) => `${fine - (skipped_steps ?? 0)}/${total}`,
     align: 'right',
   },
   { title: 'FAILED', text: ({ step_counts: counts }) => String(counts.failed), align: 'right' },
@@ -34,7 +35,7 @@ const COLUMNS: readonly Column<Workflow>[] = [
   { title: 'NOTE', text: ({ rerun_of }) => (rerun_of === null ? '' : `rerun of ${rerun_of}`) },
 ];
 
-const LISTING = { columns: COLUMNS, id: ({ id }: Workflow) => id, none: 'no workflows' };
+const LISTING = { columns: COLUMNS, id: ({ id }: ListedWorkflow) => id, none: 'no workflows' };
 
 interface Flags {
   status?: string;
@@ -61,8 +62,8 @@ export function workflowLsCommand(): Command {
 async function list(
   connection: Connection,
   { status, name, definition, limit }: Flags,
-): Promise<{ workflows: Workflow[]; more: boolean }> {
-  const workflows: Workflow[] = [];
+): Promise<{ workflows: ListedWorkflow[]; more: boolean }> {
+  const workflows: ListedWorkflow[] = [];
   let cursor: string | undefined;
   for (;;) {
     const size = Math.min(MAX_PAGE_SIZE, limit - workflows.length);

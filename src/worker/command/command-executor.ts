@@ -158,7 +158,7 @@ function outcomeOf(
   const withTail = (first: string) => (run.tail === '' ? first : `${first}\n${run.tail}`);
   switch (stopped) {
     case 'timeout': {
-      const error = withTail(`timed out after ${formatDuration(run.timeoutMs)}; set timeout`);
+      const error = withTail(`timed out after ${formatDuration(run.timeoutMs)}`);
       return { type: 'timed_out', exitCode, signal, error };
     }
     case 'cancelled':

@@ -219,7 +219,7 @@ async function settleLater(returned: Promise<unknown>, assignment: Assignment, c
       (error: unknown) => end(stopped ?? outcomeOfError(error, assignment)),
     );
     disarm = after(timeoutMs, () => {
-      const error = `timed out after ${formatDuration(timeoutMs)}; set timeout`;
+      const error = `timed out after ${formatDuration(timeoutMs)}`;
       stop({ type: 'timed_out', exitCode: null, signal: null, error });
       assignment.abort(new Stopped('timeout', error));
     });

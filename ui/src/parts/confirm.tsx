@@ -43,7 +43,8 @@ export function Confirm({ title, children, verb, danger = false, typed, cli, onC
         {cli !== undefined && <CopyLine label="CLI command" text={cli} />}
         <div className="dialog-actions">
           <button type="button" onClick={onClose}>
-            Cancel
+            {/* Beside a button that cancels something else, "Cancel" could mean both. */}
+            {verb.startsWith('Cancel') ? 'Back' : 'Cancel'}
           </button>
           <button type="submit" className={danger ? 'danger' : 'primary'} disabled={!allowed}>
             {verb}

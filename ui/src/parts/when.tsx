@@ -21,6 +21,17 @@ export function Elapsed({ from, to }: { from: string | null; to: string | null }
   return <Ticking from={Date.parse(from)} />;
 }
 
+interface Run {
+  status: string;
+  started_at: string | null;
+  done_at: string | null;
+}
+
+/** How long the last attempt of a job has taken; nothing while the job waits for the next one. */
+export function Took({ of: { status, started_at, done_at } }: { of: Run }) {
+  return <Elapsed from={status === 'running' || done_at !== null ? started_at : null} to={done_at} />;
+}
+
 function Ticking({ from }: { from: number }) {
   const now = useNow();
   return <span>{durationText(Math.max(0, Math.floor((now - from) / 1_000) * 1_000))}</span>;

@@ -3,6 +3,7 @@ import type { SubmittedJob } from '../../../src/api/job.ts';
 import type { JobSubmissionInput } from '../../../src/api/job-submission.ts';
 import { client } from '../data/client.ts';
 import { CopyLine } from '../parts/copy.tsx';
+import { QueueField, useFirstQueue } from '../parts/queue-field.tsx';
 import { asCli, asCurl } from '../words/as-command.ts';
 import { messageOf } from '../words/message-of.ts';
 import { fieldsFrom, type JobFields, submissionFrom } from './job-fields.ts';
@@ -15,19 +16,23 @@ export interface JobFormProps {
   short?: boolean;
 }
 
+const NAME = ['name', 'Name', 'nightly-import'] as const;
 const TEXTS = [
-  ['name', 'Name', 'nightly-import'],
-  ['queue', 'Queue', 'default'],
   ['priority', 'Priority', '0'],
   ['delay', 'Start after', 'in 10m, or 2026-01-31T09:00:00Z'],
   ['timeout', 'Timeout', '5m'],
   ['maxAttempts', 'Attempts', '3'],
   ['tags', 'Tags', 'eu, nightly'],
-] as const satisfies readonly [keyof JobFields, string, string][];
+] as const;
+type Text = typeof NAME | (typeof TEXTS)[number];
 
 /** Submits a command or a handler with its input, and shows the same call for the terminal while it is typed. */
 export function JobForm({ start, verb, onDone, short = false }: JobFormProps) {
-  const [fields, setFields] = useState<JobFields>(() => fieldsFrom(start));
+  const firstQueue = useFirstQueue();
+  const [fields, setFields] = useState<JobFields>(() => {
+    const initial = fieldsFrom(start);
+    return { ...initial, queue: firstQueue(initial.queue) };
+  });
   const [problem, setProblem] = useState<string | null>(null);
   const [sending, setSending] = useState(false);
   const set = (change: Partial<JobFields>): void => setFields((before) => ({ ...before, ...change }));
@@ -134,19 +139,27 @@ function MoreFields({ fields, onChange, open }: FieldsProps & { open: boolean })
     <details className="more" open={open}>
       <summary>Options</summary>
       <div className="field-grid">
-        {TEXTS.map(([name, label, placeholder]) => (
-          <label key={name} className="field">
-            <span>{label}</span>
-            <input
-              name={name}
-              placeholder={placeholder}
-              value={fields[name]}
-              onChange={(event) => onChange({ [name]: event.target.value })}
-            />
-          </label>
+        <TextField of={NAME} fields={fields} onChange={onChange} />
+        <QueueField value={fields.queue} onChange={(queue) => onChange({ queue })} />
+        {TEXTS.map((text) => (
+          <TextField key={text[0]} of={text} fields={fields} onChange={onChange} />
         ))}
       </div>
     </details>
+  );
+}
+
+function TextField({ of: [name, label, placeholder], fields, onChange }: FieldsProps & { of: Text }) {
+  return (
+    <label className={name === 'delay' ? 'field field-wide' : 'field'}>
+      <span>{label}</span>
+      <input
+        name={name}
+        placeholder={placeholder}
+        value={fields[name]}
+        onChange={(event) => onChange({ [name]: event.target.value })}
+      />
+    </label>
   );
 }
 

@@ -8,6 +8,8 @@ export interface Place {
   icon: string;
   /** Pressed after `g`. */
   key: string;
+  /** The beginning of other addresses that belong to it. */
+  also?: string;
   /** What it needs beyond reading. */
   scope?: Scope;
 }
@@ -15,7 +17,7 @@ export interface Place {
 export const PLACES: readonly Place[] = [
   { path: '/', title: 'Today', icon: 'overview', key: 'o' },
   { path: '/jobs', title: 'Jobs', icon: 'jobs', key: 'j' },
-  { path: '/workflows', title: 'Workflows', icon: 'workflows', key: 'w' },
+  { path: '/workflows', title: 'Workflows', icon: 'workflows', key: 'w', also: '/definitions/' },
   { path: '/schedules', title: 'Schedules', icon: 'schedules', key: 's' },
   { path: '/queues', title: 'Queues', icon: 'queues', key: 'q' },
   { path: '/workers', title: 'Workers', icon: 'workers', key: 'k' },

@@ -5,6 +5,7 @@ import { API } from '../data/place.ts';
 import { compactText } from '../words/count.ts';
 import { STATE_ICONS } from '../words/state.ts';
 import { Icon } from './icon.tsx';
+import type { Place } from './places.ts';
 import { usePlaces } from './use-places.ts';
 
 export function SideNav({ onKeys }: { onKeys: () => void }) {
@@ -19,7 +20,7 @@ export function SideNav({ onKeys }: { onKeys: () => void }) {
     <nav ref={nav} className="side-nav" aria-label="Screens">
       <ul>
         {places.map((place) => {
-          const here = place.path === '/' ? path === '/' : path === place.path || path.startsWith(`${place.path}/`);
+          const here = isHere(place, path);
           return (
             <li key={place.path}>
               <Link href={place.path} aria-current={here ? 'page' : undefined} title={`g ${place.key}`}>
@@ -40,6 +41,11 @@ export function SideNav({ onKeys }: { onKeys: () => void }) {
       </div>
     </nav>
   );
+}
+
+function isHere({ path, also }: Place, current: string): boolean {
+  if (path === '/' || current === path) return current === path;
+  return current.startsWith(`${path}/`) || (also !== undefined && current.startsWith(also));
 }
 
 /** The number of running jobs, shown on every screen. */

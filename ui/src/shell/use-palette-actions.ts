@@ -18,6 +18,8 @@ export interface PaletteAction {
 interface Target {
   kind: 'schedule' | 'queue' | 'worker';
   name: string;
+  /** The queues that its runs need. */
+  queues?: readonly string[];
   act: () => Promise<unknown>;
 }
 
@@ -29,11 +31,13 @@ export function usePaletteActions(wanted: string): PaletteAction[] {
   const may = useMay();
   const [first = '', ...rest] = wanted.toLowerCase().split(/\s+/);
   const verb = VERBS.find((each) => each === first);
-  const allowed = verb !== undefined && may(verb === 'run' ? 'submit' : 'operate');
+  const scope = verb === 'run' ? 'submit' : 'operate';
+  const allowed = verb !== undefined && may(scope);
   const { data = [] } = useQuery({
     queryKey: ['palette', 'targets', verb],
     enabled: allowed,
     queryFn: ({ signal }) => targetsOf(verb as Verb, signal),
+    select: (targets) => targets.filter(({ queues = [] }) => may(scope, ...queues)),
   });
   if (verb === undefined || !allowed) return [];
   const text = rest.join(' ');
@@ -69,7 +73,9 @@ async function targetsOf(verb: Verb, signal: AbortSignal): Promise<Target[]> {
       }));
   }
   const { items } = await client.schedules({ limit: 200 }, { signal });
-  if (verb === 'run') return items.map(({ name }) => ({ kind: 'schedule', name, act: () => client.runSchedule(name) }));
+  if (verb === 'run') {
+    return items.map(({ name, queues }) => ({ kind: 'schedule', name, queues, act: () => client.runSchedule(name) }));
+  }
   const paused = verb === 'resume';
   const queues = (await client.queues({ signal })).filter((queue) => queue.paused === paused);
   return [

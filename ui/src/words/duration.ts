@@ -11,7 +11,7 @@ const UNITS: readonly [string, number][] = [
 export function durationText(ms: number): string {
   const span = Math.max(0, ms);
   if (span < 1_000) return `${Math.round(span)}ms`;
-  if (span < 10_000) return `${(Math.floor(span / 100) / 10).toFixed(1)}s`;
+  if (span < 10_000 && span % 1_000 !== 0) return `${(Math.floor(span / 100) / 10).toFixed(1)}s`;
   for (const [index, [unit, size]] of UNITS.entries()) {
     if (span < size) continue;
     const whole = Math.floor(span / size);

@@ -1,7 +1,7 @@
 /** Why a job ended as it did, in a sentence. */
 
 import type { Job } from '../../../src/api/job.ts';
-import { durationText } from './duration.ts';
+import { exactDuration } from './duration.ts';
 
 type Ended = Pick<Job, 'status' | 'reason' | 'exit_code' | 'signal' | 'timeout' | 'failures'>;
 
@@ -14,7 +14,7 @@ export function reasonText(job: Ended): string | null {
     case 'signal':
       return `It was killed by ${job.signal ?? 'a signal'}${times}.`;
     case 'timeout':
-      return `It exceeded its timeout of ${durationText(job.timeout)}${times}.`;
+      return `It exceeded its timeout of ${exactDuration(job.timeout)}${times}.`;
     case 'lost':
       return `Its worker was lost${times}.`;
     case 'interrupted':

@@ -65,6 +65,11 @@ export function hasEnded(status: string): boolean {
   return ENDED_STATES.includes(status);
 }
 
+/** Workers or instances in their order, those that are gone after the others. */
+export function offlineLast<T extends { state: string }>(items: readonly T[]): T[] {
+  return items.toSorted((a, b) => Number(a.state === 'offline') - Number(b.state === 'offline'));
+}
+
 export function mayRetry(status: string): boolean {
   return status === 'failed' || status === 'cancelled' || status === 'skipped';
 }

@@ -29,7 +29,7 @@ export function Access() {
         title="Access"
         sub={
           <span className="faint">
-            You are <bdi>{visibleLine(session.name)}</bdi>
+            Logged in as <bdi>{visibleLine(session.name)}</bdi>
           </span>
         }
       />

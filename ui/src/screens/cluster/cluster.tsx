@@ -7,6 +7,7 @@ import { Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
 import { State } from '../../parts/state.tsx';
 import { When } from '../../parts/when.tsx';
+import { offlineLast } from '../../words/state.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 import { Doctor } from './doctor.tsx';
 import { NotifyTargets } from './notify-targets.tsx';
@@ -45,7 +46,7 @@ export function Cluster() {
           cluster.data.duties.some(({ leader }) => leader === null) ? (
             <Duties duties={cluster.data.duties} />
           ) : (
-            <p className="muted">This instance performs all {cluster.data.duties.length} duties.</p>
+            <p className="muted">One instance performs all {cluster.data.duties.length} duties.</p>
           )}
           <NotifyTargets />
           <May scope="admin">
@@ -60,7 +61,7 @@ export function Cluster() {
 function Instances({ instances }: { instances: ClusterState['instances'] }) {
   return (
     <Listing title="Instances" columns={['State', 'Instance', 'Roles', 'Leads', 'Version', 'Up since', 'Heard']}>
-      {instances.map((instance) => (
+      {offlineLast(instances).map((instance) => (
         <tr key={instance.id}>
           <td>
             <State of={instance.state} />

@@ -37,7 +37,7 @@ export function DefinitionList() {
 }
 
 function Row({ definition, onRun }: { definition: Definition; onRun: () => void }) {
-  const { name, version, steps, description } = definition;
+  const { name, version, steps, description, queues } = definition;
   const detail = useLive({
     key: ['definition', name],
     about: { topics: ['jobs'], restMs: 3_000 },
@@ -58,7 +58,7 @@ function Row({ definition, onRun }: { definition: Definition; onRun: () => void 
       </td>
       <td data-label="Outcome">{recent !== undefined && <RunRate recent={recent} />}</td>
       <td className="row-actions">
-        <May scope="submit">
+        <May scope="submit" queue={queues}>
           <button type="button" className="small" onClick={onRun}>
             Run…<span className="visually-hidden"> {name}</span>
           </button>

@@ -8,10 +8,9 @@ import { May } from '../../parts/may.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
 import { When } from '../../parts/when.tsx';
-import { workron } from '../../words/as-command.ts';
 import { isMissing } from '../../words/message-of.ts';
 import { visibleLine } from '../../words/visible-text.ts';
-import { RunDialog } from './run-dialog.tsx';
+import { RunDialog, runCommand } from './run-dialog.tsx';
 import { RunHistory, RunRate } from './run-history.tsx';
 
 /** A stored workflow: its runs, parameters, versions and schedules. */
@@ -38,7 +37,7 @@ export function DefinitionScreen({ name }: { name: string }) {
   return (
     <section className="screen">
       <PageHead title={data.name} sub={<span className="muted">version {data.version}</span>}>
-        <May scope="submit">
+        <May scope="submit" queue={data.queues}>
           <button type="button" className="primary" onClick={() => setRunning(true)}>
             Run…
           </button>
@@ -49,14 +48,16 @@ export function DefinitionScreen({ name }: { name: string }) {
         <header className="card-head">
           <h2 id="runs">Runs</h2>
           <RunRate recent={data.recent} />
+          <Link href={`/workflows?name=${encodeURIComponent(name)}`}>All runs</Link>
         </header>
         <RunHistory name={name} runs={data.recent.runs} />
       </section>
       <div className="details-grid">
         <Params params={data.params} />
+        <Steps steps={data.steps} />
         <Versions definition={data} />
       </div>
-      <CopyLine label="CLI command" text={workron(`workflow run ${name}`)} />
+      <CopyLine label="CLI command" text={runCommand(data)} />
       {running && <RunDialog definition={data} onClose={() => setRunning(false)} />}
     </section>
   );
@@ -79,6 +80,22 @@ function Params({ params }: Pick<DefinitionDetail, 'params'>) {
           </div>
         ))}
       </dl>
+    </section>
+  );
+}
+
+function Steps({ steps }: Pick<DefinitionDetail, 'steps'>) {
+  return (
+    <section className="card">
+      <h2>Steps</h2>
+      <ol>
+        {steps.map(({ key, depends_on }) => (
+          <li key={key}>
+            {visibleLine(key)}
+            {depends_on.length > 0 && <span className="faint"> after {visibleLine(depends_on.join(', '))}</span>}
+          </li>
+        ))}
+      </ol>
     </section>
   );
 }

@@ -22,7 +22,6 @@ export function RunDialog({ definition, onClose }: { definition: Definition; onC
       go(`/workflows/${id}`);
     },
   });
-  const flags = Object.entries(given).map(([key, value]) => ` --param ${shellQuote(`${key}=${value}`)}`);
   return (
     <Dialog title={`Run ${name}`} onClose={onClose}>
       <form
@@ -41,7 +40,7 @@ export function RunDialog({ definition, onClose }: { definition: Definition; onC
             onChange={(value) => setValues((before) => ({ ...before, [param.name]: value }))}
           />
         ))}
-        <CopyLine label="CLI command" text={workron(`workflow run ${name}${flags.join('')}`)} />
+        <CopyLine label="CLI command" text={runCommand(definition, given)} />
         <div className="dialog-actions">
           <button type="submit" className="primary" disabled={run.running}>
             Run
@@ -50,6 +49,14 @@ export function RunDialog({ definition, onClose }: { definition: Definition; onC
       </form>
     </Dialog>
   );
+}
+
+/** The command that runs it. What must be given and is not has a placeholder. */
+export function runCommand({ name, params }: Definition, given: Readonly<Record<string, string>> = {}): string {
+  const missing = params.filter((param) => param.required && given[param.name] === undefined);
+  const values = { ...given, ...Object.fromEntries(missing.map((param) => [param.name, param.name.toUpperCase()])) };
+  const flags = Object.entries(values).map(([key, value]) => ` --param ${shellQuote(`${key}=${value}`)}`);
+  return workron(`workflow run ${name}${flags.join('')}`);
 }
 
 interface ParamFieldProps {
@@ -65,7 +72,7 @@ function ParamField({ param, value, onChange }: ParamFieldProps) {
   return (
     <label className="field">
       <span>
-        {name} <span className="faint">{type}</span>
+        <b>{name}</b> <span className="faint">{type}</span>
         {required && <span className="faint">, required</span>}
         {description !== null && <span className="faint">: {visibleLine(description)}</span>}
       </span>

@@ -21,7 +21,7 @@ export function AttemptLog({ job }: { job: JobDetail }) {
         jobId={job.id}
         attempt={chosen === null ? null : Number(chosen)}
         again={0}
-        running={job.status === 'running'}
+        status={job.status}
         started={job.attempts > 0}
       />
     </>

@@ -10,6 +10,7 @@ import { JobForm } from '../../shell/job-form.tsx';
 import { asCli, asCurl, workron } from '../../words/as-command.ts';
 import { hasEnded, mayRetry } from '../../words/state.ts';
 import { submissionOf } from '../../words/submission-of.ts';
+import { RunAgain } from './run-again.tsx';
 
 /** The actions that a job's status allows. */
 export function JobActions({ job, onRetried }: { job: JobDetail; onRetried: () => void }) {
@@ -22,12 +23,6 @@ export function JobActions({ job, onRetried }: { job: JobDetail; onRetried: () =
     run: () => client.retry(job.id),
     done: () => `Job ${job.id} is queued again`,
     after: onRetried,
-  });
-  const [, go] = useLocation();
-  const again = useAction({
-    run: () => runAgain(job),
-    done: (place) => `Started ${place.words}`,
-    after: (place) => go(place.path),
   });
   const close = (): void => setOpened(null);
   return (
@@ -49,11 +44,7 @@ export function JobActions({ job, onRetried }: { job: JobDetail; onRetried: () =
           </button>
         )}
       </May>
-      <May scope="submit" queue={job.queue}>
-        <button type="button" disabled={again.running} onClick={() => again.run()}>
-          {job.index === null ? 'Run again' : 'Run whole step again'}
-        </button>
-      </May>
+      <RunAgain job={job} />
       <May scope="submit">
         <button type="button" onClick={() => setOpened('changed')}>
           Run with changes…
@@ -71,16 +62,6 @@ export function JobActions({ job, onRetried }: { job: JobDetail; onRetried: () =
 interface JobDialogProps {
   job: JobDetail;
   onClose: () => void;
-}
-
-/** A job runs again as it was submitted. A step needs its workflow, and runs again in a new one, with all its items. */
-async function runAgain(job: JobDetail): Promise<{ words: string; path: string }> {
-  if (job.workflow_id === null || job.step === null) {
-    const { id } = await client.rerun(job.id);
-    return { words: `job ${id}`, path: `/jobs/${id}` };
-  }
-  const { id } = await client.rerunWorkflow(job.workflow_id, { from: job.step, only: true });
-  return { words: `workflow ${id}`, path: `/workflows/${id}` };
 }
 
 function RunChangedDialog({ job, onClose }: JobDialogProps) {

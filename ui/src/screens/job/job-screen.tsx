@@ -124,7 +124,7 @@ function tabsOf({ job, attempts, chosen, retries, choose }: TabsInput) {
           jobId={job.id}
           attempt={chosen === null ? null : Number(chosen)}
           again={retries}
-          running={job.status === 'running'}
+          status={job.status}
           started={job.attempts > 0}
         />
       ),

@@ -3,6 +3,7 @@ import { type RefObject, useEffect, useRef, useState } from 'react';
 import { useStored } from '../../data/use-stored.ts';
 import { useKeys } from '../../parts/keyboard.ts';
 import { exactInstant, secondText } from '../../words/instant.ts';
+import { hasEnded } from '../../words/state.ts';
 import type { LogLines } from './log-lines.ts';
 import { LogText } from './log-text.tsx';
 import { LogTools } from './log-tools.tsx';
@@ -16,13 +17,14 @@ export interface LogViewProps {
   attempt: number | null;
   /** The number of retries: the log is opened again when it changes. */
   again: number;
-  running: boolean;
+  status: string;
   /** Whether an attempt has begun. */
   started: boolean;
 }
 
 /** The log as it is written: follows its end, can be searched, wrapped, and linked to by line. */
-export function LogView({ jobId, attempt, again, running, started }: LogViewProps) {
+export function LogView({ jobId, attempt, again, status, started }: LogViewProps) {
+  const running = status === 'running';
   const { lines, version, ended, problem } = useLog(jobId, attempt, again);
   const linked = linkedLine();
   const [follow, setFollow] = useState(linked === null);
@@ -69,7 +71,7 @@ export function LogView({ jobId, attempt, again, running, started }: LogViewProp
       {problem !== null && <p className="note note-bad">{problem}</p>}
       <LogOutput
         {...{ lines, scroller, virtual, wrap, times, wanted, marked }}
-        empty={ended ? 'No output.' : running ? 'No output yet…' : started ? 'Loading the log…' : 'Not started yet.'}
+        empty={ended ? 'No output.' : !started ? 'Not started yet.' : emptyText(status)}
         onFollow={setFollow}
         onMark={setMarked}
       />
@@ -80,6 +82,11 @@ export function LogView({ jobId, attempt, again, running, started }: LogViewProp
       )}
     </section>
   );
+}
+
+/** The log of a job that has ended is read to its end; that of others may get more. */
+function emptyText(status: string): string {
+  return hasEnded(status) ? 'Loading the log…' : 'No output yet…';
 }
 
 /** Shows the first match as soon as it is found; Enter goes to the next. */

@@ -10,7 +10,7 @@ export function Origin({ job }: { job: JobDetail }) {
     <>
       {tick !== null && (
         <span>
-          <Link href={`/schedules/${tick.schedule}`}>{tick.schedule}</Link>{' '}
+          <Link href={`/schedules/${tick.schedule}?tick=job+${job.id}`}>{tick.schedule}</Link>{' '}
           <span className="faint">
             {tick.kind === 'manual' ? 'run manually' : `due ${dayText(Date.parse(tick.scheduled_for))}`}
             {tick.key !== null && ` for ${visibleLine(tick.key)}`}

@@ -5,7 +5,7 @@ import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
 import { JobLink } from '../../parts/job-link.tsx';
 import { State } from '../../parts/state.tsx';
-import { Elapsed, When } from '../../parts/when.tsx';
+import { Took, When } from '../../parts/when.tsx';
 import { visibleLine } from '../../words/visible-text.ts';
 
 /** The job's parents, children and items, and jobs of the same name. */
@@ -72,7 +72,7 @@ function Group({ title, jobs, more }: { title: string; jobs: readonly Job[]; mor
               <State of={job.status} quiet />
               <JobLink job={job} />
               <span className="faint">
-                <Elapsed from={job.started_at} to={job.status === 'running' ? null : (job.done_at ?? job.started_at)} />
+                <Took of={job} />
               </span>
               <span className="faint">
                 <When at={job.created_at} />

@@ -1,8 +1,10 @@
 import { Link } from 'wouter';
 import type { JobDetail } from '../../../../src/api/job.ts';
-import { Elapsed, When } from '../../parts/when.tsx';
+import { Took, When } from '../../parts/when.tsx';
 import { givenTags } from '../../words/gang.ts';
+import { dayText } from '../../words/instant.ts';
 import { reasonText } from '../../words/reason.ts';
+import { hasEnded } from '../../words/state.ts';
 import { visibleLine, visibleText } from '../../words/visible-text.ts';
 import { WorkerName } from './worker-name.tsx';
 
@@ -12,7 +14,6 @@ export function Why({ job }: { job: JobDetail }) {
   const isGroup = job.status === 'failed' && job.reason === 'exit' && job.exit_code === null && job.attempts === 0;
   const reason = isGroup ? null : reasonText(job);
   const tags = givenTags(job);
-  const [headline, ...rest] = (job.error ?? '').split('\n');
   return (
     <div className="why">
       <dl className="facts">
@@ -26,7 +27,7 @@ export function Why({ job }: { job: JobDetail }) {
           {job.submitted_by !== null && <Submitter name={job.submitted_by} />}
         </Fact>
         <Fact title={job.status === 'running' ? 'Running for' : 'Took'}>
-          <Elapsed from={job.started_at} to={job.status === 'running' ? null : (job.done_at ?? job.started_at)} />
+          <Took of={job} />
         </Fact>
         {job.attempts > 0 && <Fact title="Attempts">{attemptsText(job)}</Fact>}
         {job.worker_id !== null && (
@@ -46,7 +47,7 @@ export function Why({ job }: { job: JobDetail }) {
       </dl>
       {job.waiting_for !== null && (
         <p className="why-line" data-why="">
-          Waiting for <bdi>{visibleLine(job.waiting_for)}</bdi>.
+          Waiting for <bdi>{visibleLine(withLocalTimes(job.waiting_for))}</bdi>.
         </p>
       )}
       {reason !== null && (
@@ -54,14 +55,29 @@ export function Why({ job }: { job: JobDetail }) {
           {reason}
         </p>
       )}
-      {job.status !== 'done' && job.error !== null && (
-        <details className="error-text" open={rest.length <= 6}>
-          <summary>{visibleLine(headline ?? '')}</summary>
-          {rest.length > 0 && <pre>{visibleText(rest.join('\n'))}</pre>}
-        </details>
-      )}
+      {job.status !== 'done' && job.error !== null && <ErrorText job={job} error={job.error} />}
     </div>
   );
+}
+
+/** Its first line; the others can be unfolded. Quiet while the job runs or waits again. */
+function ErrorText({ job, error }: { job: JobDetail; error: string }) {
+  const [first = '', ...rest] = error.split('\n');
+  const over = hasEnded(job.status);
+  const headline = over ? visibleLine(first) : `Earlier attempt: ${visibleLine(first)}`;
+  const look = over ? 'error-text' : 'error-text error-earlier';
+  if (rest.length === 0) return <p className={look}>{headline}</p>;
+  return (
+    <details className={look} open={over && rest.length <= 6}>
+      <summary>{headline}</summary>
+      <pre>{visibleText(rest.join('\n'))}</pre>
+    </details>
+  );
+}
+
+/** Instants in the time zone of the viewer. */
+function withLocalTimes(text: string): string {
+  return text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (instant) => dayText(Date.parse(instant)));
 }
 
 function attemptsText({ attempts, failures, max_attempts }: JobDetail): string {

@@ -11,7 +11,6 @@ export type BulkAction = 'retry' | 'cancel' | 'delete';
 
 interface ActionWords {
   title: string;
-  verb: string;
   danger: boolean;
   /** What happens to which of the jobs. */
   effect: string;
@@ -20,19 +19,16 @@ interface ActionWords {
 const WORDS: Readonly<Record<BulkAction, ActionWords>> = {
   retry: {
     title: 'Retry',
-    verb: 'Retry them',
     danger: false,
     effect: 'Failed, cancelled and skipped jobs are queued again with all their attempts; others are left alone.',
   },
   cancel: {
     title: 'Cancel',
-    verb: 'Cancel them',
     danger: true,
     effect: 'Waiting jobs are cancelled at once, running jobs are asked to stop; ended jobs are left alone.',
   },
   delete: {
     title: 'Delete',
-    verb: 'Delete them',
     danger: true,
     effect:
       'Ended jobs are deleted with their attempts, output and results, and cannot be brought back. Steps of workflows, members of gangs and jobs that unfinished ones need are left alone.',
@@ -124,10 +120,11 @@ interface AskBulkProps {
 }
 
 function AskBulk({ action, total, cli, onConfirm, onClose }: AskBulkProps) {
-  const { title, verb, danger, effect } = WORDS[action];
+  const { title, danger, effect } = WORDS[action];
+  const verb = `${title} ${countText(total, 'job')}`;
   return (
     <Confirm
-      title={`${title} ${countText(total, 'job')}?`}
+      title={`${verb}?`}
       verb={verb}
       danger={danger}
       {...(total > ASK_TO_TYPE ? { typed: String(total) } : {})}

@@ -4,7 +4,7 @@ import type { ListedJob } from '../../../../src/api/job.ts';
 import { JobLink } from '../../parts/job-link.tsx';
 import { Progress } from '../../parts/progress.tsx';
 import { State } from '../../parts/state.tsx';
-import { Elapsed, When } from '../../parts/when.tsx';
+import { Took, When } from '../../parts/when.tsx';
 import { gangHref, givenTags } from '../../words/gang.ts';
 import { jobTitle } from '../../words/job-title.ts';
 import { visibleLine } from '../../words/visible-text.ts';
@@ -70,7 +70,7 @@ export const JobRow = memo(function JobRow(props: JobRowProps) {
         {job.attempts}
       </div>
       <div role="cell" className="col-5">
-        <Elapsed from={job.started_at} to={job.status === 'running' ? null : (job.done_at ?? job.started_at)} />
+        <Took of={job} />
       </div>
       <div role="cell" className="col-6">
         <When at={job.created_at} />

@@ -48,7 +48,7 @@ export function Attention() {
       {asked !== null && (
         <Confirm
           title={`Retry ${countText(asked.job_ids.length, 'job')} of ${visibleLine(asked.title)}?`}
-          verb="Retry them"
+          verb={`Retry ${countText(asked.job_ids.length, 'job')}`}
           {...(asked.job_ids.length <= MAX_LISTED ? { cli: workron(`retry ${asked.job_ids.join(' ')}`) } : {})}
           onConfirm={() => retry.run(asked)}
           onClose={() => setAsked(null)}

@@ -2,7 +2,7 @@
 
 import { added, percentile } from '../../../../src/api/percentile.ts';
 import type { Stats } from '../../../../src/api/stats.ts';
-import { numberText } from '../../words/count.ts';
+import { countText, numberText } from '../../words/count.ts';
 import { durationText } from '../../words/duration.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 
@@ -108,7 +108,7 @@ function byQueue({ items }: Stats, times: readonly number[]): Series[] {
   const shown = queues.slice(0, MAX_QUEUES).map(({ queue, values }) => ({ label: visibleLine(queue), values }));
   if (rest.length > 0) {
     const values = times.map((_, place) => sumOf(rest.map((each) => each.values[place] ?? 0)));
-    shown.push({ label: `${rest.length} others`, values });
+    shown.push({ label: countText(rest.length, 'other'), values });
   }
   return shown.map(({ label, values }, place) => ({
     label,

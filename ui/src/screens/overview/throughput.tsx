@@ -1,8 +1,9 @@
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useStored } from '../../data/use-stored.ts';
+import { countText } from '../../words/count.ts';
 import { durationText } from '../../words/duration.ts';
 import { dayText } from '../../words/instant.ts';
 import { type ChartData, chartData, type Metric, RANGES } from './chart-data.ts';
@@ -94,12 +95,18 @@ function MetricChoice({ metric, by, range, onMetric, onBy }: MetricChoiceProps) 
     <>
       <Choice label="Chart" options={METRICS} chosen={metric} onChoose={(key) => onMetric(key as Metric)} />
       {metric === 'jobs' && (
-        <Choice label="Stacked by" options={STACKS} chosen={by} onChoose={(key) => onBy(key as 'outcome' | 'queue')}>
+        <>
+          <Choice
+            label="Stacked by"
+            options={STACKS}
+            chosen={by}
+            onChoose={(key) => onBy(key as 'outcome' | 'queue')}
+          />
           {/* Statistics have no names, of which there may be any number: the newest jobs are counted by name. */}
-          <Link className="view" href={`/jobs?${range}&by=name`}>
-            by name
+          <Link href={`/jobs?${range}&by=name`} title="The newest jobs of this time, counted by name">
+            Jobs by name <span aria-hidden="true">→</span>
           </Link>
-        </Choice>
+        </>
       )}
     </>
   );
@@ -127,11 +134,9 @@ interface ChoiceProps {
   options: readonly (readonly [string, string])[];
   chosen: string;
   onChoose: (key: string) => void;
-  /** After the options. */
-  children?: ReactNode;
 }
 
-function Choice({ label, options, chosen, onChoose, children }: ChoiceProps) {
+function Choice({ label, options, chosen, onChoose }: ChoiceProps) {
   return (
     <div className="views" role="group" aria-label={label}>
       {options.map(([key, title]) => (
@@ -139,7 +144,6 @@ function Choice({ label, options, chosen, onChoose, children }: ChoiceProps) {
           {title}
         </button>
       ))}
-      {children}
     </div>
   );
 }
@@ -155,10 +159,15 @@ function Legend({ data, metric }: { data: ChartData; metric: Metric }) {
         </span>
       ))}
       <span className="faint">
-        {what}, {metric === 'jobs' ? 'total' : 'latest'}, per {durationText(data.stepMs)}
+        {what}; {metric === 'jobs' ? 'one bar is' : 'the numbers are of the latest'} {spanText(data.stepMs)}
       </span>
     </p>
   );
+}
+
+function spanText(ms: number): string {
+  const minutes = ms / 60_000;
+  return minutes < 60 ? countText(minutes, 'minute') : countText(minutes / 60, 'hour');
 }
 
 function NumberTable({ data }: { data: ChartData }) {

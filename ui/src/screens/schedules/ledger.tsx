@@ -1,12 +1,13 @@
-import { Link } from 'wouter';
+import { Link, useSearch } from 'wouter';
 import type { LedgerEntry } from '../../../../src/api/tick.ts';
 import { State } from '../../parts/state.tsx';
 import { durationText } from '../../words/duration.ts';
 import { dayText } from '../../words/instant.ts';
-import { lookOf, tickSentence, tookMs } from './verdict.ts';
+import { isDeleted, lookOf, runHref, tickSentence, tookMs } from './verdict.ts';
 
 /** Every tick with its verdict and how its run went, newest first. */
 export function Ledger({ ticks }: { ticks: readonly LedgerEntry[] }) {
+  const wanted = new URLSearchParams(useSearch()).get('tick');
   return (
     <section className="card" aria-labelledby="ledger">
       <h2 id="ledger">History</h2>
@@ -15,23 +16,41 @@ export function Ledger({ ticks }: { ticks: readonly LedgerEntry[] }) {
       ) : (
         <ul className="ledger" aria-label="Ticks">
           {ticks.map((tick) => (
-            <li key={tick.id} title={tickSentence(tick)} data-verdict={tick.verdict}>
+            <li
+              key={tick.id}
+              title={tickSentence(tick)}
+              data-verdict={tick.verdict}
+              {...(isTick(tick, wanted) && { 'aria-current': true, ref: show })}
+            >
               <Outcome tick={tick} />
               <time dateTime={tick.scheduled_for}>{dayText(Date.parse(tick.scheduled_for))}</time>
               {tick.kind !== 'tick' && <span className="badge">{tick.kind}</span>}
               {tick.key !== null && <span className="chip">{tick.key}</span>}
               <span className="spacer" />
               {tookMs(tick) !== null && <span className="faint">{durationText(tookMs(tick) ?? 0)}</span>}
-              {tick.job_id !== null && <Link href={`/jobs/${tick.job_id}`}>job {tick.job_id}</Link>}
-              {tick.workflow_id !== null && (
-                <Link href={`/workflows/${tick.workflow_id}`}>workflow {tick.workflow_id}</Link>
-              )}
+              <Run tick={tick} />
             </li>
           ))}
         </ul>
       )}
     </section>
   );
+}
+
+/** Whether it is the tick that a job or workflow in `wanted` has run for. */
+function isTick({ job_id, workflow_id }: LedgerEntry, wanted: string | null): boolean {
+  return wanted !== null && (wanted === `job ${job_id}` || wanted === `workflow ${workflow_id}`);
+}
+
+function show(row: HTMLLIElement | null): void {
+  row?.scrollIntoView({ block: 'center' });
+}
+
+function Run({ tick }: { tick: LedgerEntry }) {
+  const href = runHref(tick);
+  const name = tick.job_id === null ? `workflow ${tick.workflow_id}` : `job ${tick.job_id}`;
+  if (href !== null) return <Link href={href}>{name}</Link>;
+  return isDeleted(tick) ? <span className="faint">{name}, deleted</span> : null;
 }
 
 function Outcome({ tick }: { tick: LedgerEntry }) {

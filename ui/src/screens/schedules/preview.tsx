@@ -7,8 +7,23 @@ import { relativeText } from '../../words/duration.ts';
 import { dayText } from '../../words/instant.ts';
 import { messageOf } from '../../words/message-of.ts';
 
+/** The zone of the viewer, in which all times are shown. */
+const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+interface PreviewProps {
+  kind: 'cron' | 'every';
+  text: string;
+  timezone: string;
+  /** The end of the schedule. */
+  until?: string | null;
+}
+
+function ticksUntil({ items }: SchedulePreview, until: string | null): SchedulePreview['items'] {
+  return until === null ? items : items.filter(({ utc }) => Date.parse(utc) < Date.parse(until));
+}
+
 /** The expression in words and the next ten ticks, updated while typing. Clock changes are marked. */
-export function Preview({ kind, text, timezone }: { kind: 'cron' | 'every'; text: string; timezone: string }) {
+export function Preview({ kind, text, timezone, until = null }: PreviewProps) {
   const wanted = useLater(JSON.stringify({ kind, text: text.trim(), timezone: timezone.trim() }));
   const now = useNow();
   const preview = useQuery({
@@ -43,8 +58,9 @@ export function Preview({ kind, text, timezone }: { kind: 'cron' | 'every'; text
       <p className="preview-words">
         {preview.data.description ?? `every ${text}`} <span className="faint">({preview.data.timezone})</span>
       </p>
+      {preview.data.timezone !== HERE && <p className="faint small-text">In your time zone, {HERE}:</p>}
       <ol aria-label="Next runs">
-        {preview.data.items.map(({ utc, local, note }) => (
+        {ticksUntil(preview.data, until).map(({ utc, local, note }) => (
           <li key={utc}>
             <time dateTime={utc} title={`${local.replace('T', ' ')} (${preview.data?.timezone})`}>
               {dayText(Date.parse(utc))}

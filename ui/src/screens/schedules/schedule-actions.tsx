@@ -19,8 +19,7 @@ export interface ScheduleActionsProps {
 /** Run now, pause with a note, backfill, edit, delete. */
 export function ScheduleActions({ schedule, onEdit, onChanged, onDelete }: ScheduleActionsProps) {
   const [opened, setOpened] = useState<'pause' | 'backfill' | 'delete' | null>(null);
-  const { name } = schedule;
-  const queue = schedule.job?.queue;
+  const { name, queues } = schedule;
   const run = useAction({
     run: () => client.runSchedule(name),
     done: (ticks) => `Started ${countText(ticks.length, 'run')} of ${name}`,
@@ -30,7 +29,7 @@ export function ScheduleActions({ schedule, onEdit, onChanged, onDelete }: Sched
   const close = (): void => setOpened(null);
   return (
     <>
-      <May scope="submit" queue={queue}>
+      <May scope="submit" queue={queues}>
         <button type="button" className="primary" disabled={run.running} onClick={() => run.run()}>
           Run now
         </button>
@@ -46,7 +45,7 @@ export function ScheduleActions({ schedule, onEdit, onChanged, onDelete }: Sched
           </button>
         )}
       </May>
-      <May scope="submit" queue={queue}>
+      <May scope="submit" queue={queues}>
         <button type="button" onClick={() => setOpened('backfill')}>
           Backfill…
         </button>

@@ -2,6 +2,7 @@ import { type FormEvent, useState } from 'react';
 import type { Schedule } from '../../../../src/api/schedule.ts';
 import { client } from '../../data/client.ts';
 import { CopyLine } from '../../parts/copy.tsx';
+import { useFirstQueue } from '../../parts/queue-field.tsx';
 import { messageOf } from '../../words/message-of.ts';
 import { cliOf, editFrom, type Fields, fieldsFrom, submissionFrom } from './schedule-fields.ts';
 import { TargetFields } from './target-fields.tsx';
@@ -22,7 +23,11 @@ const CATCHUPS = [
 /** Creates a schedule, or edits its timing, its target and its keys. */
 export function ScheduleForm({ existing, onDone }: { existing?: Schedule; onDone: (schedule: Schedule) => void }) {
   const [name, setName] = useState(existing?.name ?? '');
-  const [fields, setFields] = useState<Fields>(() => fieldsFrom(existing));
+  const firstQueue = useFirstQueue();
+  const [fields, setFields] = useState<Fields>(() => {
+    const initial = fieldsFrom(existing);
+    return { ...initial, queue: firstQueue(initial.queue) };
+  });
   const [problem, setProblem] = useState<string | null>(null);
   const [sending, setSending] = useState(false);
   const change = (some: Partial<Fields>): void => setFields((before) => ({ ...before, ...some }));

@@ -138,14 +138,20 @@ function useDelete(name: string) {
 }
 
 function NextTicks({ schedule }: { schedule: Schedule }) {
+  const paused = schedule.paused_at !== null;
   return (
     <section className="card">
-      <h2>Next runs</h2>
-      <Preview
-        kind={schedule.cron === null ? 'every' : 'cron'}
-        text={schedule.cron ?? exactDuration(schedule.every ?? 0)}
-        timezone={schedule.timezone}
-      />
+      <h2>{paused ? 'Next runs, once it is resumed' : 'Next runs'}</h2>
+      {!paused && schedule.next_run === null ? (
+        <p className="faint">None: it has ended.</p>
+      ) : (
+        <Preview
+          kind={schedule.cron === null ? 'every' : 'cron'}
+          text={schedule.cron ?? exactDuration(schedule.every ?? 0)}
+          timezone={schedule.timezone}
+          until={schedule.end_at}
+        />
+      )}
     </section>
   );
 }

@@ -89,7 +89,7 @@ function Row({ schedule, ticks, onChanged }: RowProps) {
   );
 }
 
-function RowActions({ schedule: { name, paused_at, job }, onChanged }: Omit<RowProps, 'ticks'>) {
+function RowActions({ schedule: { name, paused_at, queues }, onChanged }: Omit<RowProps, 'ticks'>) {
   const [pausing, setPausing] = useState(false);
   const run = useAction({
     run: () => client.runSchedule(name),
@@ -99,7 +99,7 @@ function RowActions({ schedule: { name, paused_at, job }, onChanged }: Omit<RowP
   const resume = useAction({ run: () => client.resumeSchedule(name), done: () => `${name} resumed`, after: onChanged });
   return (
     <td className="row-actions">
-      <May scope="submit" queue={job?.queue}>
+      <May scope="submit" queue={queues}>
         <button type="button" className="small" disabled={run.running} onClick={() => run.run()}>
           Run<span className="visually-hidden"> {name}</span>
         </button>

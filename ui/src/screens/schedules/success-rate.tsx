@@ -18,7 +18,8 @@ export function isFailing(schedule: Counted): boolean {
 export function SuccessRate({ schedule }: { schedule: Counted }) {
   const { ended, failed } = endedRuns(schedule);
   if (ended === 0) return <span className="faint">no run has ended yet</span>;
-  if (failed === 0) return <span className="muted">100 % of {ended} succeeded</span>;
+  if (failed === 0)
+    return <span className="muted">{ended === 1 ? 'the run succeeded' : `all ${ended} succeeded`}</span>;
   return (
     <span className={isFailing(schedule) ? 'loud' : 'state tone-red'}>
       <span aria-hidden="true">✗</span> {failed} of {ended} failed

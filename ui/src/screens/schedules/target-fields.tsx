@@ -1,4 +1,5 @@
 import type { Schedule } from '../../../../src/api/schedule.ts';
+import { QueueField } from '../../parts/queue-field.tsx';
 import { WorkflowField } from '../../shell/workflow-field.tsx';
 import { countText } from '../../words/count.ts';
 import { visibleLine } from '../../words/visible-text.ts';
@@ -36,15 +37,7 @@ export function TargetFields({ fields, onChange, existing }: FieldsProps & { exi
           {...hintOf(existing?.workflow ?? null)}
         />
       ) : (
-        <label className="field">
-          <span>Queue</span>
-          <input
-            name="queue"
-            placeholder="default"
-            value={fields.queue}
-            onChange={(event) => onChange({ queue: event.target.value })}
-          />
-        </label>
+        <QueueField value={fields.queue} onChange={(queue) => onChange({ queue })} />
       )}
     </>
   );

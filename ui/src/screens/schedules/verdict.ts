@@ -4,7 +4,7 @@ import type { LedgerEntry, Tick } from '../../../../src/api/tick.ts';
 import { countText } from '../../words/count.ts';
 import { durationText } from '../../words/duration.ts';
 import { exactInstant } from '../../words/instant.ts';
-import { STATE_ICONS, STATE_TONES } from '../../words/state.ts';
+import { hasEnded, STATE_ICONS, STATE_TONES } from '../../words/state.ts';
 
 interface Look {
   icon: string;
@@ -56,7 +56,15 @@ export function tookMs({ run }: LedgerEntry): number | null {
   return Date.parse(run.ended_at) - Date.parse(run.started_at);
 }
 
-export function runHref({ job_id, workflow_id }: Tick): string | null {
+/** The screen of its run; `null` if it has none, or retention has deleted it. */
+export function runHref(tick: LedgerEntry): string | null {
+  const { job_id, workflow_id } = tick;
+  if (isDeleted(tick)) return null;
   if (job_id !== null) return `/jobs/${job_id}`;
   return workflow_id === null ? null : `/workflows/${workflow_id}`;
+}
+
+/** The ledger remembers the status of a run that retention has deleted, and nothing else of it. */
+export function isDeleted({ run }: LedgerEntry): boolean {
+  return run !== null && hasEnded(run.status) && run.ended_at === null;
 }

@@ -10,6 +10,7 @@ import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
 import { shellQuote, workron } from '../../words/as-command.ts';
 import { countText } from '../../words/count.ts';
+import { offlineLast } from '../../words/state.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 import { WorkerCard } from './worker-card.tsx';
 
@@ -39,7 +40,7 @@ export function Workers() {
         </Empty>
       ) : (
         <div className="cards">
-          {workers.data.map((worker) => (
+          {offlineLast(workers.data).map((worker) => (
             <WorkerCard
               key={worker.id}
               worker={worker}

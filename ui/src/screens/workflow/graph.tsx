@@ -16,7 +16,7 @@ export function Graph({ workflow, onRerun }: { workflow: WorkflowDetail; onRerun
   const [chosen, setChosen] = useState<string | null>(null);
   const [follow, setFollow] = useState(false);
   const { laid, direction } = useLayout(workflow, frame, turned);
-  const { view, zoom, fit, moveTo, handlers } = usePanZoom(frame, laid);
+  const { view, zoom, fit, moveTo, handlers } = usePanZoom(frame, laid, startOf(workflow, laid));
   const now = useNow();
   const critical = new Set(workflow.critical_path);
   const step = workflow.steps.find(({ key }) => key === chosen);
@@ -69,6 +69,17 @@ export function Graph({ workflow, onRerun }: { workflow: WorkflowDetail; onRerun
   );
 }
 
+/** The middle of the first step that failed, else of one that runs; `null`: of none. */
+function startOf({ steps }: WorkflowDetail, laid: Laid): { x: number; y: number } | null {
+  const step = steps.find(({ status }) => status === 'failed') ?? steps.find(({ status }) => status === 'running');
+  const place = laid.nodes.get(step?.key ?? '');
+  return place === undefined ? null : middleOf(place);
+}
+
+function middleOf({ x, y }: { x: number; y: number }): { x: number; y: number } {
+  return { x: x + NODE_WIDTH / 2, y: y + NODE_HEIGHT / 2 };
+}
+
 /** Keeps the step that runs in the middle; `null`: does not. */
 function useFollow(
   workflow: WorkflowDetail | null,
@@ -78,7 +89,7 @@ function useFollow(
   const running = workflow?.steps.find(({ status }) => status === 'running')?.key;
   useEffect(() => {
     const place = laid.nodes.get(running ?? '');
-    if (place !== undefined) moveTo({ x: place.x + NODE_WIDTH / 2, y: place.y + NODE_HEIGHT / 2 });
+    if (place !== undefined) moveTo(middleOf(place));
   }, [running, laid, moveTo]);
 }
 

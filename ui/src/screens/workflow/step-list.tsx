@@ -2,7 +2,7 @@ import { Link } from 'wouter';
 import type { StepState, WorkflowDetail } from '../../../../src/api/workflow/workflow.ts';
 import { ACTIONS, Listing } from '../../parts/listing.tsx';
 import { State } from '../../parts/state.tsx';
-import { Elapsed } from '../../parts/when.tsx';
+import { Took } from '../../parts/when.tsx';
 import { hasEnded } from '../../words/state.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 import { RerunButton } from './rerun-button.tsx';
@@ -33,7 +33,7 @@ export function StepList({ workflow, onRerun }: { workflow: WorkflowDetail; onRe
             </td>
           )}
           <td data-label="Took">
-            <Elapsed from={step.started_at} to={step.status === 'running' ? null : (step.done_at ?? step.started_at)} />
+            <Took of={step} />
           </td>
           <td className="clip">{howItWent(step)}</td>
           <td className="row-actions">

@@ -17,19 +17,20 @@ const MAX_SCALE = 2.5;
 /** Below this the names of steps cannot be read: a larger graph is scrolled instead. */
 const READABLE_SCALE = 0.8;
 
-/** Scrolls a graph by dragging, zooms it with Ctrl and the wheel or with buttons, and fits it to its frame at first. */
-export function usePanZoom(frame: RefObject<HTMLDivElement | null>, size: { width: number; height: number }) {
+/**
+ * Scrolls a graph by dragging, zooms it with Ctrl and the wheel or with buttons, and fits it to its frame at first. Of a graph that
+ * is larger, `start` comes to the middle.
+ */
+export function usePanZoom(
+  frame: RefObject<HTMLDivElement | null>,
+  size: { width: number; height: number },
+  start: Point | null,
+) {
   const [view, setView] = useState<View>({ x: 0, y: 0, scale: 1 });
   /** The point that stays where it is on the screen when the scale changes. */
   const anchor = useRef<{ at: Point; point: Point } | null>(null);
   const grip = useRef<Point | null>(null);
-  const fit = useCallback(() => {
-    const box = frame.current?.getBoundingClientRect();
-    if (box === undefined || size.width === 0) return;
-    const scale = Math.max(READABLE_SCALE, Math.min(1.1, box.width / size.width, box.height / size.height));
-    setView((before) => ({ ...before, scale }));
-  }, [frame, size]);
-  useEffect(fit, [fit]);
+  const fit = useFit(frame, size, start, (scale) => setView((before) => ({ ...before, scale })));
   const zoom = useCallback(
     (by: number, given?: Point) => {
       const box = frame.current?.getBoundingClientRect();
@@ -74,6 +75,29 @@ export function usePanZoom(frame: RefObject<HTMLDivElement | null>, size: { widt
     },
   };
   return { view, zoom, fit, moveTo, handlers };
+}
+
+/** Fits the graph to its frame, at once and whenever its layout changes. Returns a function that does it again. */
+function useFit(
+  frame: RefObject<HTMLDivElement | null>,
+  size: { width: number; height: number },
+  start: Point | null,
+  onScale: (scale: number) => void,
+): () => void {
+  // A step that changes its state later does not move the graph.
+  const latest = useRef({ start, onScale });
+  latest.current = { start, onScale };
+  const fit = useCallback(() => {
+    const box = frame.current?.getBoundingClientRect();
+    if (box === undefined || size.width === 0) return;
+    const scale = Math.max(READABLE_SCALE, Math.min(1.1, box.width / size.width, box.height / size.height));
+    latest.current.onScale(scale);
+    const { x, y } = latest.current.start ?? { x: 0, y: 0 };
+    // Once the graph has its new size.
+    requestAnimationFrame(() => frame.current?.scrollTo(x * scale - box.width / 2, y * scale - box.height / 2));
+  }, [frame, size]);
+  useEffect(fit, [fit]);
+  return fit;
 }
 
 /** Zooms at the pointer with Ctrl and the wheel. Without Ctrl the wheel scrolls. */

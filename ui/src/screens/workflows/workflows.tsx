@@ -49,6 +49,7 @@ export function Workflows() {
       </PageHead>
       {making && <NewWorkflow onClose={() => setMaking(false)} />}
       <DefinitionList />
+      <h2>Runs</h2>
       <WorkflowFilter status={status} name={name} onChoose={choose} />
       {list.error !== null && <Problem error={list.error} onRetry={() => void list.refetch()} />}
       {list.data === undefined ? (

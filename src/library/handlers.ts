@@ -42,7 +42,7 @@ function handlerOf(job: RunnableJob, submitter: Submitter): Handler {
 
 /** Jobs without middleware and isolation run without their overhead. */
 function runnerOf(job: RunnableJob, submitter: Submitter): Handler {
-  const { middleware } = submitter;
+  const layers = submitter.middleware.filter(({ run }) => run !== undefined);
   const call = job.run as (input: unknown, context: JobContext) => unknown;
   const plain: Call =
     job.isolate === null
@@ -54,12 +54,10 @@ function runnerOf(job: RunnableJob, submitter: Submitter): Handler {
             throw error instanceof InvalidInput ? handBack(error.message, inner) : error;
           }
         };
-  if (middleware.every(({ run }) => run === undefined)) {
-    return (input, inner) => plain(input, new Context(inner, submitter), inner);
-  }
   return (input, inner) => {
     const context = new Context(inner, submitter);
-    return aroundRun(middleware, { job: job.name, input, context }, () => plain(input, context, inner));
+    if (layers.every(({ passes }) => passes?.(context))) return plain(input, context, inner);
+    return aroundRun(layers, { job: job.name, input, context }, () => plain(input, context, inner));
   };
 }
 

@@ -27,6 +27,12 @@ export interface Middleware {
   run?: (call: RunCall, next: () => unknown) => unknown;
 }
 
+/** A layer of our own that most runs do not need. */
+export interface OwnMiddleware extends Middleware {
+  /** True if `run` would only call `next`. */
+  passes?: (context: JobContext) => boolean;
+}
+
 /** Runs `submit` inside all layers. The first layer is the outermost. */
 export function aroundSubmit(
   middleware: readonly Middleware[],

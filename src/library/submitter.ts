@@ -8,7 +8,7 @@ import type { Completion, Engine, JobCalls, Request, Submitted } from './engine.
 import { Handle } from './handle.ts';
 import type { JobType } from './job.ts';
 import { toJson } from './json.ts';
-import { aroundSubmit, type Middleware } from './middleware.ts';
+import { aroundSubmit, type OwnMiddleware } from './middleware.ts';
 import { withOptionNames } from './option-errors.ts';
 import { type JobTemplate, type SubmitOptions, templateOf, withInput } from './options.ts';
 import { type AnySchedule, declarationOf, ScheduleHandle } from './schedule.ts';
@@ -16,13 +16,13 @@ import { runnerOf, type Transaction } from './transaction.ts';
 
 interface SubmitterOptions {
   engine: Engine;
-  middleware?: readonly Middleware[];
+  middleware?: readonly OwnMiddleware[];
 }
 
 export class Submitter {
   readonly #engine: Engine;
 
-  readonly middleware: readonly Middleware[];
+  readonly middleware: readonly OwnMiddleware[];
 
   constructor({ engine, middleware = [] }: SubmitterOptions) {
     this.#engine = engine;

@@ -6,7 +6,7 @@
 import type * as OpenTelemetry from '@opentelemetry/api';
 import { isError } from '../ops/is-error.ts';
 import { textOfThrown } from '../worker/run/thrown.ts';
-import type { Middleware, RunCall, SubmitCall } from './middleware.ts';
+import type { OwnMiddleware, RunCall, SubmitCall } from './middleware.ts';
 
 const CARRIED = ['traceparent', 'tracestate', 'baggage'].map((name) => [name, name.toUpperCase()] as const);
 
@@ -22,7 +22,7 @@ function carrierOf(env: Readonly<Record<string, string>>): Record<string, string
 }
 
 /** `null` if the package is not installed. */
-export async function tracing(version: string): Promise<Middleware | null> {
+export async function tracing(version: string): Promise<OwnMiddleware | null> {
   try {
     return middlewareOf(await import('@opentelemetry/api'), version);
   } catch {
@@ -33,13 +33,14 @@ export async function tracing(version: string): Promise<Middleware | null> {
 function middlewareOf(
   { trace, context, propagation, ProxyTracerProvider, SpanKind, SpanStatusCode }: typeof OpenTelemetry,
   version: string,
-): Middleware {
+): OwnMiddleware {
   const tracer = trace.getTracer('workron', version);
   /** True if spans are recorded. The application may register a provider at any time. */
   const isOn = () => {
     const provider = trace.getTracerProvider();
     return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer('workron') !== undefined;
   };
+  const passes = ({ env }: RunCall['context']) => !isOn() && !isCarriedBy(env);
   /** Calls `work`, records its error, and ends the span. */
   const recorded = async <T>(span: OpenTelemetry.Span, work: () => Promise<T>): Promise<T> => {
     try {
@@ -70,9 +71,10 @@ function middlewareOf(
         }),
       );
     },
+    passes,
     run(call, next) {
+      if (passes(call.context)) return next();
       const { env, queue } = call.context;
-      if (!isOn() && !isCarriedBy(env)) return next();
       const attributes = runAttributes(call);
       const from = propagation.extract(context.active(), carrierOf(env));
       return tracer.startActiveSpan(`run ${queue}`, { kind: SpanKind.CONSUMER, attributes }, from, (span) =>

@@ -28,6 +28,17 @@ const EVENT_OF_OUTCOME = {
   stopped: 'stopped',
 } as const satisfies Record<string, LifecycleEvent>;
 
+interface Times {
+  dueAt: number;
+  startedAt: number;
+  endedAt: number;
+}
+
+interface Labels {
+  readonly queue: string;
+  readonly outcome: Outcome;
+}
+
 interface TelemetryOptions {
   metrics: Metrics;
   instanceId: string;
@@ -43,6 +54,7 @@ export class Telemetry {
   #rows = new Map<string, Row>();
   /** A cache: most events are counted in the same row as the previous one. */
   #lastRow: Row | undefined;
+  #lastLabels: Labels = { queue: '', outcome: 'done' };
 
   constructor({ metrics, instanceId, log, now }: TelemetryOptions) {
     this.metrics = metrics;
@@ -77,7 +89,7 @@ export class Telemetry {
     if (!isTerminal(status)) return;
     const endedAt = job.doneAt ?? dueAt;
     this.metrics.count(status, queue);
-    this.#ended({ queue, outcome: status, dueAt, startedAt: job.startedAt ?? endedAt, endedAt });
+    this.#ended(queue, status, { dueAt, startedAt: job.startedAt ?? endedAt, endedAt });
     this.log.ended(job, null);
   }
 
@@ -104,9 +116,9 @@ export class Telemetry {
     const counts = new Map<string, number>();
     answers.forEach((answer, place) => {
       if (answer.result !== 'ok' || !answer.fresh) return;
-      const { queue, dueAt, startedAt, endedAt } = answer;
+      const { queue } = answer;
       counts.set(queue, (counts.get(queue) ?? 0) + 1);
-      this.#ended({ queue, outcome: 'done', dueAt, startedAt, endedAt });
+      this.#ended(queue, 'done', answer);
       if (successes[place]?.startedAt !== undefined) this.#waited(answer);
     });
     for (const [queue, count] of counts) this.metrics.count('done', queue, count);
@@ -144,23 +156,22 @@ export class Telemetry {
     if (change.reason === 'expired') this.metrics.count('expired', queue);
     const endedAt = after.doneAt ?? before.dueAt;
     const startedAt = change.record === null ? endedAt : (before.startedAt ?? endedAt);
-    this.#ended({ queue, outcome: change.status, dueAt: before.dueAt, startedAt, endedAt });
+    this.#ended(queue, change.status, { dueAt: before.dueAt, startedAt, endedAt });
   }
 
-  #ended(end: {
-    queue: string;
-    outcome: Exclude<Outcome, 'submitted' | 'retried'>;
-    dueAt: number;
-    startedAt: number;
-    endedAt: number;
-  }): void {
-    const waitMs = Math.max(0, end.startedAt - end.dueAt);
-    const runMs = Math.max(0, end.endedAt - end.startedAt);
-    this.metrics.run.observe({ queue: end.queue, outcome: end.outcome }, runMs / 1_000);
-    const row = this.#row(end.endedAt, end.queue, end.outcome);
+  #ended(queue: string, outcome: Exclude<Outcome, 'submitted' | 'retried'>, times: Times): void {
+    const waitMs = Math.max(0, times.startedAt - times.dueAt);
+    const runMs = Math.max(0, times.endedAt - times.startedAt);
+    this.metrics.run.observe(this.#labelsOf(queue, outcome), runMs / 1_000);
+    const row = this.#row(times.endedAt, queue, outcome);
     row.count += 1;
     increment(row.wait, waitMs);
     increment(row.run, runMs);
+  }
+
+  #labelsOf(queue: string, outcome: Outcome): Labels {
+    if (this.#lastLabels.queue !== queue || this.#lastLabels.outcome !== outcome) this.#lastLabels = { queue, outcome };
+    return this.#lastLabels;
   }
 
   #row(at: number, queue: string, outcome: Outcome): Row {

@@ -38,8 +38,6 @@ export interface Announcement {
 
 /** A hint with fewer ids of jobs has all of them. The payload of a NOTIFY, 8,000 bytes, holds this many. */
 export const MAX_SURE_IDS = 300;
-/** Ids of jobs beyond this number are dropped. */
-const MAX_IDS = 1_000;
 
 /** Gathers changes until they are announced. */
 export class Changes implements Required<Announcement> {
@@ -79,7 +77,7 @@ export class Changes implements Required<Announcement> {
   }
 
   changedJob(id: number): void {
-    if (this.jobs.size < MAX_IDS) this.jobs.add(id);
+    if (this.jobs.size < MAX_SURE_IDS) this.jobs.add(id);
   }
 
   changedWorker(id: number): void {
@@ -125,7 +123,7 @@ export class Changes implements Required<Announcement> {
     this.graph ||= graph;
     this.schedules ||= schedules;
     for (const id of jobs) {
-      if (this.jobs.size >= MAX_IDS) break;
+      if (this.jobs.size >= MAX_SURE_IDS) break;
       this.jobs.add(id);
     }
     for (const id of workers) this.workers.add(id);
@@ -133,11 +131,11 @@ export class Changes implements Required<Announcement> {
   }
 
   /** Returns the gathered changes as hints and starts over. */
-  take({ maxIds = MAX_IDS, withJobs = true } = {}): Exclude<Hint, { topic: 'leadership' }>[] {
+  take({ withJobs = true } = {}): Exclude<Hint, { topic: 'leadership' }>[] {
     const hints: ReturnType<Changes['take']> = [];
     if (this.work) hints.push({ topic: 'work' });
-    if (withJobs && this.jobs.size > 0) hints.push({ topic: 'jobs', ids: [...this.jobs].slice(0, maxIds) });
-    if (this.workers.size > 0) hints.push({ topic: 'workers', ids: [...this.workers].slice(0, maxIds) });
+    if (withJobs && this.jobs.size > 0) hints.push({ topic: 'jobs', ids: [...this.jobs] });
+    if (this.workers.size > 0) hints.push({ topic: 'workers', ids: [...this.workers] });
     if (this.graph) hints.push({ topic: 'graph' });
     if (this.schedules) hints.push({ topic: 'schedules' });
     if (this.dueAt !== null) hints.push({ topic: 'due', at: this.dueAt });

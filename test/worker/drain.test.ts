@@ -115,6 +115,22 @@ test('worker: stop ends what runs and reports it as interrupted', async () => {
   assert.deepEqual(source.left, [1]);
 });
 
+test('worker: a handler that stops its own worker is stopped as well', async () => {
+  const source = new ScriptedSource();
+  await using running = new TestWorker(source, {
+    handlers: {
+      last: (_, { signal }) => {
+        void running.worker.stop();
+        return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      },
+    },
+  });
+  const [id] = source.submit({ handler: 'last' }) as [number];
+  assert.equal((await source.outcome(id)).type, 'interrupted');
+  await running.ran;
+  assert.deepEqual(source.left, [1]);
+});
+
 test('worker: with nobody to hear it, it leaves when its lease is over', async () => {
   const source = new ScriptedSource();
   source.leaseMs = 600;

@@ -47,9 +47,12 @@ export class Settler {
   }
 
   add(assignment: Assignment, outcome: Outcome): void {
-    const { jobId, attempt, workerId } = assignment;
-    const settlement: Settlement = { jobId, attempt, workerId, outcome };
-    if (!assignment.startReported && assignment.startedAt !== null) settlement.startedAt = assignment.startedAt;
+    const { jobId, attempt, workerId, startedAt, startReported } = assignment;
+    // Each form in one literal: a property that is added later costs as much as the object.
+    const settlement: Settlement =
+      startReported || startedAt === null
+        ? { jobId, attempt, workerId, outcome }
+        : { jobId, attempt, workerId, outcome, startedAt };
     this.#waiting.push({ assignment, settlement });
     if (this.#sending) return;
     this.#sending = true;

@@ -67,10 +67,10 @@ export class Runner {
   run(assignment: Assignment): void {
     this.slots.take(assignment.job);
     const earlier = this.#latest.get(assignment.jobId);
-    this.#latest.set(assignment.jobId, assignment);
-    if (earlier === undefined || earlier.ended) this.#start(assignment);
+    if (earlier === undefined || earlier.ended) return this.#start(assignment);
     // Nothing of an earlier attempt may be left when the next one starts.
-    else earlier.afterwards = () => this.#start(assignment);
+    this.#latest.set(assignment.jobId, assignment);
+    earlier.afterwards = () => this.#start(assignment);
   }
 
   /** Stops running attempts, and returns those that would start. */
@@ -104,14 +104,15 @@ export class Runner {
 
   #start(assignment: Assignment): void {
     const { job } = assignment;
-    this.#running.add(assignment);
     if (this.#interrupted) assignment.stop('interrupted');
     const executor = job.command === null ? this.#options.handlers : this.commands;
     if (assignment.stopped !== null || executor === null) return this.#finish(assignment, { type: 'returned' });
     if (job.command === null) this.#options.onHandler(job);
     assignment.begin(performance.now());
     const outcome = executor.run(assignment);
+    // What ends within this call need not be found by others: keeping it would cost more than running it.
     if (!(outcome instanceof Promise)) return this.#finish(assignment, outcome);
+    this.#keep(assignment);
     outcome.then(
       (value) => this.#finish(assignment, value),
       (error: unknown) => {
@@ -120,6 +121,13 @@ export class Runner {
         this.#finish(assignment, { type: 'failed', exitCode: null, signal: null, error: text });
       },
     );
+  }
+
+  #keep(assignment: Assignment): void {
+    this.#running.add(assignment);
+    this.#latest.set(assignment.jobId, assignment);
+    // The handler itself may have asked for it.
+    if (this.#interrupted) assignment.stop('interrupted');
   }
 
   #finish(assignment: Assignment, outcome: Outcome): void {

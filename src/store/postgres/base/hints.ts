@@ -130,11 +130,11 @@ export class Hints implements AsyncDisposable {
     }
     if (withJobs) this.#jobsSentAt = performance.now();
     const message: Message = { from: this.#options.instanceId };
-    for (const hint of this.#there.take({ maxIds: MAX_SURE_IDS, withJobs })) {
+    for (const hint of this.#there.take({ withJobs })) {
       if (hint.topic === 'work') message.work = true;
       else if (hint.topic === 'due') message.due = hint.at;
       else if (hint.topic === 'graph' || hint.topic === 'schedules') message[hint.topic] = true;
-      else message[hint.topic] = [...hint.ids];
+      else message[hint.topic] = hint.ids.slice(0, MAX_SURE_IDS);
     }
     const { from: _, work: _work, ...others } = message;
     const onlyToWaiters = Object.keys(others).length === 0;

@@ -219,8 +219,11 @@ async function take(
   const jobs = (row.ids ?? []).map((id, place) => {
     const lane = lanes.lane(row.lanes?.[place] ?? (only as number));
     if (lane === undefined) throw new Error(`job ${id} was taken from a lane that nobody asked for`);
-    const [attempt, flags, turn, failures] = row.more_live?.[id] ?? PLAIN_LIVE;
-    const [priority, name, tags, workflowId, stepKey, groupId, groupIndex] = row.more_job?.[id] ?? PLAIN_JOB;
+    const live = row.more_live?.[id] ?? PLAIN_LIVE;
+    const more = row.more_job?.[id] ?? PLAIN_JOB;
+    // By place: taking an array apart makes an object for each element, and this runs for every job.
+    const { 0: attempt, 1: flags, 2: turn, 3: failures } = live;
+    const { 0: priority, 1: name, 2: tags } = more;
     const spec = specs[place] as StoredSpec;
     const job = claimedJob(
       { queue: lane.queue, kind: lane.kind, name, priority, tags, spec },
@@ -234,6 +237,7 @@ async function take(
     );
     if (prefetch) job.prefetched = true;
     if (flags !== 0 || turn !== 0) {
+      const [, , , workflowId, stepKey, groupId, groupIndex] = more;
       special.push({ job, turn, flags, spec, workflowId, groupId, groupIndex, stepKey });
     }
     return job;
@@ -241,7 +245,7 @@ async function take(
   return { claims: row.claim === null ? [] : [{ id: row.claim, jobs }], jobs, special, wanted: row.wanted };
 }
 
-/** Returns the specs in the order of `ids`. Jobs are mostly claimed in the order of their ids. */
+/** Returns the specs in the order of `ids`. */
 function specsOf({ ids, job_ids: jobIds, specs }: TakenRow): readonly StoredSpec[] {
   if (ids === null || jobIds === null) return specs;
   const byId = new Map(jobIds.map((id, place) => [id, specs[place] as StoredSpec]));

@@ -57,8 +57,9 @@ export function claimSql(s: string) {
    * ctid: it is missed, and never run with its old payload.
    *
    * The answer is one row of arrays, because a row per job would cost as much as the claim. The fields of `live` and those of
-   * `job` are returned side by side: one scan of `job` in the order of its ids costs less than a join. `job_ids` is that order,
-   * unless it is the order of `ids`. What most jobs do not have is only in `more_live` and `more_job`. The row is returned even if
+   * `job` are returned side by side: one scan of `job` in the order of its ids costs less than a join. The fields of `live` are
+   * sorted to be in that order, which is cheaper than to bring them together afterwards. `job_ids` is the order of the scan,
+   * unless it is that of `ids`, as no statement guarantees it. What most jobs do not have is only in `more_live` and `more_job`. The row is returned even if
    * nothing was taken: it carries the worker's state and how many jobs were wanted, so that a claim that missed some tries again.
    */
   const takePicked = (
@@ -74,7 +75,7 @@ export function claimSql(s: string) {
       select array_agg(job_id) as ids, ${lanes} as lanes, array_agg((date_part('epoch', due) * 1000)::bigint) as dues,
         json_object_agg(job_id, json_build_array(attempt, flags, turn, failures))
           filter (where attempt <> 1 or flags <> 0 or turn <> 0 or failures is not null) as more_live
-      from taken),
+      from (select * from taken order by job_id) taken),
     ${newClaim('select ids as job_ids from claimed', { worker: '$1', seq: '$2', ended: '$3' })},
     ${freeKeys('taken', `g.flags & ${FLAG.holdsKey} <> 0 and u.hold = 'pending'`)}
     select (select state from ${s}.worker where id = $1) as state, (${wanted}) as wanted,

@@ -113,12 +113,12 @@ test('a job leads to its tick, and the history does not lead to a run that was d
   await page.getByText(/^In your time zone, /).waitFor();
 });
 
-test('on a phone, the timeline shows the whole names of its lanes', async () => {
+test('on a phone, the timeline shows the whole names of its rows', async () => {
   const name = 'reconcile-the-ledgers-of-all-shops';
   await dashboard.client.createSchedule({ name, every: '1h', job: { command: 'true' } });
   await using screen = await dashboard.open('/ui/', PHONE);
   const { page } = screen;
-  const link = page.locator('.lane-name').getByRole('link', { name });
+  const link = page.locator('.day-row-name').getByRole('link', { name });
   await link.waitFor();
   assert.ok(await link.evaluate((element) => element.scrollWidth <= element.clientWidth), 'it is not cut off');
 });

@@ -2,26 +2,36 @@
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { closeSync, existsSync, globSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '../../src/ops/log.ts';
+import { listPids, readStat } from '../../src/worker/launcher/process-table.ts';
 import { sweepOrphans } from '../../src/worker/launcher/sweep.ts';
 import { MODES } from '../kit/launcher.ts';
 import { loadFactor } from '../kit/load-factor.ts';
 import { longSleep, pidsOf, untilAlive } from '../kit/processes.ts';
+import { isAlive } from '../kit/workron-process.ts';
 
 const LONE_WORKER = join(import.meta.dirname, '..', 'kit', 'lone-worker.ts');
 
-/** `inherited`: more that the worker is started with, as by a careless parent, under the number 40. */
+interface WorkerOptions {
+  /** More that the worker is started with, as by a careless parent, under the number 40. */
+  inherited?: number[];
+  /** Where its launcher reports that it has ended. */
+  gone?: string;
+}
+
 function startWorker(
   command: string,
   leaseMs: number,
   mode: string,
-  inherited: number[] = [],
+  { inherited = [], gone }: WorkerOptions = {},
 ): ChildProcess & AsyncDisposable {
   const stdio: ('inherit' | 'ignore' | number)[] = [
     'inherit',
@@ -30,7 +40,8 @@ function startWorker(
     ...Array.from({ length: 37 }, () => 'ignore' as const),
     ...inherited,
   ];
-  const child = spawn(process.execPath, [LONE_WORKER, command, String(leaseMs), mode], { stdio });
+  const args = [LONE_WORKER, command, String(leaseMs), mode, ...(gone === undefined ? [] : [gone])];
+  const child = spawn(process.execPath, args, { stdio });
   const exited = once(child, 'exit');
   return Object.assign(child, {
     [Symbol.asyncDispose]: async () => {
@@ -75,6 +86,32 @@ describe('processes', { concurrency: 3 }, () => {
       assert.deepEqual(pidsOf(line), []);
       assert.deepEqual(globSync(`workron-*.${worker.pid}.*`, { cwd: tmpdir() }), []);
     });
+
+    test(promise('a sweep spares the launcher of a dead worker that has nothing left but to report it'), {
+      timeout: 60_000,
+    }, async () => {
+      let isSwept = false;
+      const reported = new EventEmitter();
+      await using server = createServer((_, response) => {
+        response.writeHead(isSwept ? 200 : 503).end();
+        reported.emit(isSwept ? 'answered' : 'refused');
+      }).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const gone = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+      const line = longSleep();
+      await using worker = startWorker(`setsid ${line} & ${line}`, 600_000, mode, { gone });
+      await untilAlive(line, 2);
+      const launchers = listPids().filter((pid) => readStat(pid)?.parent === worker.pid);
+      const refused = once(reported, 'refused');
+      worker.kill('SIGKILL');
+      await refused;
+      assert.deepEqual(pidsOf(line), []);
+      await sweepOrphans(silentLog, null);
+      assert.deepEqual([launchers.length, await isAlive(launchers[0] as number)], [1, true]);
+      const answered = once(reported, 'answered');
+      isSwept = true;
+      await answered;
+    });
   }
 
   test('worker process: what the worker was started with does not reach its commands', async () => {
@@ -83,7 +120,7 @@ describe('processes', { concurrency: 3 }, () => {
     try {
       const list = join(folder, 'list');
       const command = `ls -l /proc/self/fd > ${list}.new; mv ${list}.new ${list}; ${longSleep()}`;
-      await using _ = startWorker(command, 600_000, 'auto', [secret]);
+      await using _ = startWorker(command, 600_000, 'auto', { inherited: [secret] });
       while (!existsSync(list)) await sleep(10);
       const files = readFileSync(list, 'utf8').matchAll(/ (\d+) -> (.*)$/gm);
       const foreign = [...files].filter(

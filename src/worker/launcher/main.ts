@@ -19,7 +19,7 @@ import {
 } from './frames.ts';
 import { nodeStarter } from './node-starter.ts';
 import { openPosixStarter } from './posix-starter.ts';
-import { hasProcessTable, LAUNCHER_MARK, LAUNCHER_VARIABLES } from './process-table.ts';
+import { hasProcessTable, LAUNCHER_MARK, LAUNCHER_VARIABLES, REPORTING_TITLE } from './process-table.ts';
 import { reportGone } from './report-gone.ts';
 import { Supervisor } from './supervisor.ts';
 
@@ -90,7 +90,11 @@ function send(frame: Buffer): void {
 async function leave(): Promise<void> {
   const nothingLeft = await supervisor.abandon();
   clearInterval(watch);
-  if (nothingLeft && gone !== null) await reportGone(gone);
+  if (nothingLeft && gone !== null) {
+    // A worker that starts meanwhile spares it.
+    process.title = REPORTING_TITLE;
+    await reportGone(gone);
+  }
   rmSync(folder, { recursive: true, force: true });
   // In a PID namespace, the kernel kills what is left.
   process.exit(0);

@@ -7,6 +7,9 @@ export const TREE_MARK = 'WORKRON_TREE';
 /** The worker that a launcher belongs to. */
 export const LAUNCHER_MARK = 'WORKRON_LAUNCHER';
 
+/** The title of a launcher that has no process left to end and only reports that. */
+export const REPORTING_TITLE = 'workron launcher (reports)';
+
 /** Variables of the worker that its launcher gets too, and that are not passed on to commands. */
 export const LAUNCHER_VARIABLES = ['NODE_COMPILE_CACHE', 'NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA'] as const;
 
@@ -52,6 +55,11 @@ export function readVariable(pid: number, name: string): string | undefined {
   if (text === undefined || !text.includes(name)) return undefined;
   const found = text.split('\0').find((entry) => entry.startsWith(`${name}=`));
   return found?.slice(name.length + 1);
+}
+
+/** The title that a process has given itself, or its first argument. */
+export function titleOf(pid: number): string | undefined {
+  return readOr(`/proc/${pid}/cmdline`)?.split('\0', 1)[0];
 }
 
 /**

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../ops/log.ts';
-import { endControlGroup, orphanedGroups } from './cgroup.ts';
+import { endControlGroup, membersOf, orphanedGroups } from './cgroup.ts';
 import type { Owner } from './command-user.ts';
 import {
   believedUsers,
@@ -15,9 +15,11 @@ import {
   isDead,
   LAUNCHER_MARK,
   listPids,
+  REPORTING_TITLE,
   readMarks,
   readStat,
   TREE_MARK,
+  titleOf,
   userOf,
 } from './process-table.ts';
 import { ownerOfFolder, removeWorkFolder } from './work-folder.ts';
@@ -28,30 +30,42 @@ const SCAN_MS = 20;
 /** A process that has not ended this long after SIGKILL will not end. */
 const GIVE_UP_MS = 10_000;
 
+interface Orphans {
+  toEnd: readonly number[];
+  /** They may have been in `toEnd` before. */
+  spared: readonly number[];
+}
+
 /**
  * Returns the number of processes ended, once none is left. Processes that belong to a live worker or to another PID
- * namespace (a container) are not touched. `commandUser`: whom commands run as, if not as the user of this process.
+ * namespace (a container) are not touched, and neither is a launcher that only reports that no process of its commands is
+ * left. `commandUser`: whom commands run as, if not as the user of this process.
  */
 export async function sweepOrphans(log: Log, commandUser: Owner | null): Promise<number> {
   if (!hasProcessTable) return 0;
   const launchers = await endAll(orphanedLaunchers, LAUNCHER_GRACE_MS);
-  let ended = launchers + (await endAll(() => orphanedTrees(believedUsers(commandUser)), 0));
-  for (const group of orphanedGroups()) ended += await endControlGroup(group);
+  const believed = believedUsers(commandUser);
+  let ended = launchers + (await endAll(() => ({ toEnd: orphanedTrees(believed), spared: [] }), 0));
+  const { spared } = orphanedLaunchers();
+  for (const group of orphanedGroups()) {
+    if (!membersOf(group).some((pid) => spared.includes(pid))) ended += await endControlGroup(group);
+  }
   removeFolders();
   if (ended > 0) log.warn({ processes: ended }, 'ended commands that a previous worker left behind');
   return ended;
 }
 
-async function endAll(find: () => number[], graceMs: number): Promise<number> {
+async function endAll(find: () => Orphans, graceMs: number): Promise<number> {
   const ended = new Set<number>();
   const seen = new Set<string>();
   for (let waitedMs = 0; waitedMs < GIVE_UP_MS; waitedMs += SCAN_MS) {
-    const found = find();
-    for (const pid of found) seen.add(identityOf(pid));
+    const { toEnd, spared } = find();
+    for (const pid of toEnd) seen.add(identityOf(pid));
+    for (const pid of spared) seen.delete(identityOf(pid));
     // A dying process loses its environment before it ends, so it is not found, and its children are not orphans yet.
-    if (found.length === 0 && [...seen].every(isDead)) break;
+    if (toEnd.length === 0 && [...seen].every(isDead)) break;
     if (waitedMs >= graceMs) {
-      for (const pid of found) if (canSignal(pid, 'SIGKILL')) ended.add(pid);
+      for (const pid of toEnd) if (canSignal(pid, 'SIGKILL')) ended.add(pid);
     }
     await sleep(SCAN_MS);
   }
@@ -59,8 +73,15 @@ async function endAll(find: () => number[], graceMs: number): Promise<number> {
 }
 
 /** Includes the processes between a launcher and its namespace: the first process of a namespace ends last. */
-function orphanedLaunchers(): number[] {
-  return listPids().filter((pid) => readMarks(pid, LAUNCHER_MARK, believedUsers(null)).some(isDead) && isRunning(pid));
+function orphanedLaunchers(): Orphans {
+  const marks = (pid: number) => readMarks(pid, LAUNCHER_MARK, believedUsers(null));
+  const found = listPids().filter((pid) => marks(pid).some(isDead) && isRunning(pid));
+  // A launcher and the processes around it are in one session.
+  const reporting = new Set(found.filter((pid) => titleOf(pid) === REPORTING_TITLE).map(sessionOf));
+  const { toEnd = [], spared = [] } = Object.groupBy(found, (pid) =>
+    reporting.has(sessionOf(pid)) ? 'spared' : 'toEnd',
+  );
+  return { toEnd, spared };
 }
 
 /**

@@ -16,7 +16,7 @@ const NO_BYTES = Buffer.alloc(0);
 const NO_CHUNKS: AsyncIterable<Uint8Array> = { async *[Symbol.asyncIterator]() {} };
 /** A caller that reads nothing for this long is disconnected. */
 const STALL_MS = 30_000;
-/** A caller that has not read a whole answer by then is disconnected: until then the answer is in memory. */
+/** A caller that has not read a whole answer this long after it was made is disconnected: until then it is in memory. */
 const SEND_MS = 120_000;
 
 export async function answerCall(
@@ -52,7 +52,7 @@ function isRead({ route, long, quiet }: RouteHandler): boolean {
 
 async function roomUntilSent(answers: AnswerBudget, reply: FastifyReply, signal: AbortSignal): Promise<AnswerRoom> {
   const room = await answers.take(signal);
-  const deadline = setTimeout(() => reply.raw.destroy(), SEND_MS).unref();
+  let deadline: NodeJS.Timeout | undefined;
   const release = (): void => {
     clearTimeout(deadline);
     room.release();
@@ -60,7 +60,13 @@ async function roomUntilSent(answers: AnswerBudget, reply: FastifyReply, signal:
   reply.raw.once('finish', release);
   reply.raw.once('close', release);
   if (reply.raw.destroyed) release();
-  return { resize: (bytes) => room.resize(bytes), release };
+  return {
+    resize: (bytes) => {
+      room.resize(bytes);
+      if (!reply.raw.destroyed) deadline = setTimeout(() => reply.raw.destroy(), SEND_MS).unref();
+    },
+    release,
+  };
 }
 
 function callOf(

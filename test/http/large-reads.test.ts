@@ -1,45 +1,59 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { aJob } from '../../contract/kit/builders.ts';
 import { ListedJob } from '../../src/api/job.ts';
 import { NEVER } from '../../src/core/never.ts';
 import { AnswerBudget } from '../../src/http/answer-budget.ts';
+import { systemClock } from '../../src/ops/clock.ts';
+import { silentLog } from '../../src/ops/log.ts';
+import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openSqlite } from '../../src/store/sqlite/base/open.ts';
 import { openTestServer } from '../kit/http.ts';
+import { temporaryFolder } from '../kit/workron-process.ts';
 
 const MIB = 1024 * 1024;
 
-test('reads cannot stop work: lists of large jobs stay small, and a heartbeat overtakes them', async () => {
-  await using server = await openTestServer();
-  const command = `: ${'x'.repeat(MIB - 100)}`;
-  await server.scheduler.submit(
-    Array.from({ length: 200 }, () => aJob({ command })),
-    {},
-    NEVER,
-  );
-  const worker = await server.call('POST', '/workers/register', { name: 'w' });
-  const ended: string[] = [];
-  const lists = Array.from({ length: 16 }, async () => {
-    const answer = await fetch(`${server.url}/jobs?limit=200`);
-    const text = await answer.text();
-    ended.push('list');
-    return text;
+for (const kind of ['memory', 'SQLite']) {
+  test(`reads cannot stop work: lists of large jobs on ${kind} stay small, and a heartbeat overtakes them`, async () => {
+    await using folder = await temporaryFolder();
+    const file = join(folder.path, 'w.db');
+    await using store =
+      kind === 'memory'
+        ? openMemory({ clock: systemClock })
+        : await openSqlite({ file, clock: systemClock, log: silentLog });
+    await using server = await openTestServer({ store });
+    const command = `: ${'x'.repeat(MIB - 100)}`;
+    await server.scheduler.submit(
+      Array.from({ length: 200 }, () => aJob({ command })),
+      {},
+      NEVER,
+    );
+    const worker = await server.call('POST', '/workers/register', { name: 'w' });
+    const ended: string[] = [];
+    const lists = Array.from({ length: 16 }, async () => {
+      const answer = await fetch(`${server.url}/jobs?limit=200`);
+      const text = await answer.text();
+      ended.push('list');
+      return text;
+    });
+    const beat = await server.call('POST', `/workers/${worker.body.worker_id}/heartbeat`, {});
+    ended.push('heartbeat');
+    assert.equal(beat.status, 200);
+    for (const text of await Promise.all(lists)) {
+      assert.ok(text.length < 2 * MIB, `a list of ${text.length} bytes`);
+      const { items } = JSON.parse(text) as { items: ListedJob[] };
+      assert.equal(items.length, 200);
+      const [first] = items as [ListedJob];
+      assert.deepEqual(ListedJob.parse(first), first);
+      assert.deepEqual(first.cut, ['command']);
+      assert.equal(first.command, command.slice(0, 4_096));
+    }
+    assert.notEqual(ended.at(-1), 'heartbeat', 'the heartbeat was answered before the last list');
+    const { body: whole } = await server.call('GET', '/jobs/1');
+    assert.deepEqual([whole.command, whole.cut], [command, undefined]);
   });
-  const beat = await server.call('POST', `/workers/${worker.body.worker_id}/heartbeat`, {});
-  ended.push('heartbeat');
-  assert.equal(beat.status, 200);
-  for (const text of await Promise.all(lists)) {
-    assert.ok(text.length < 2 * MIB, `a list of ${text.length} bytes`);
-    const { items } = JSON.parse(text) as { items: ListedJob[] };
-    assert.equal(items.length, 200);
-    const [first] = items as [ListedJob];
-    assert.deepEqual(ListedJob.parse(first), first);
-    assert.deepEqual(first.cut, ['command']);
-    assert.equal(first.command, command.slice(0, 4_096));
-  }
-  assert.notEqual(ended.at(-1), 'heartbeat', 'the heartbeat was answered before the last list');
-  const { body: whole } = await server.call('GET', '/jobs/1');
-  assert.deepEqual([whole.command, whole.cut], [command, undefined]);
-});
+}
 
 test('answers in flight are bounded: reads wait for room in the order in which they came', async () => {
   const budget = new AnswerBudget(10 * MIB);

@@ -292,13 +292,15 @@ test('package: importing the library loads no dependency and neither of the data
   assert.equal(stdout, '\ntrue false\n');
 });
 
-test('package: a command of a client loads no package but commander, and nothing of the engine', async () => {
+test("package: a command of a client loads no package but commander, nothing of the engine, and not Node's fetch", async () => {
   const app = join(folder.path, 'app');
   await using server = await startWorkron({ args: ['up', '--port', '0', '--db-url', 'memory:'], cwd: app });
   const hooks = `
     import { writeSync } from 'node:fs';
     import { registerHooks } from 'node:module';
-    registerHooks({ load: (url, context, next) => { writeSync(2, 'loads ' + url + '\\n'); return next(url, context); } });`;
+    registerHooks({ load: (url, context, next) => { writeSync(2, 'loads ' + url + '\\n'); return next(url, context); } });
+    const isFetch = (name) => name.endsWith('undici/undici');
+    process.on('exit', () => process.moduleLoadList.some(isFetch) && writeSync(2, 'loads /node_modules/fetch\\n'));`;
   const cli = join(app, 'node_modules', 'workron', 'dist', 'cli.js');
   const loadedBy = async (...args: string[]): Promise<string[]> => {
     const preload = `data:text/javascript,${encodeURIComponent(hooks)}`;
@@ -309,7 +311,8 @@ test('package: a command of a client loads no package but commander, and nothing
     );
     return [...new Set(names)].sort();
   };
-  const program = ['chunk-client', 'chunk-common', 'chunk-entry', 'chunk-job', 'chunk-program', 'cli.js', 'commander'];
+  const stages = ['client', 'common', 'entry', 'job', 'program'];
+  const program = [...stages.map((name) => `chunk-${name}`), 'cli.js', 'commander'];
   const command = ['chunk-commands', ...program].sort();
   assert.deepEqual(await loadedBy('--version'), program);
   for (const args of [['status'], ['jobs'], ['submit', '--', 'true'], ['workers'], ['schedule', 'list']]) {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { type OutputOptions, type Plugin, RolldownMagicString, type RolldownOptions, rolldown } from 'rolldown';
 import { readMigrations } from '../src/store/migration.ts';
+import { COMMANDS, groups } from './chunks.ts';
 import { ENTRIES, type Sources, STARTED } from './parts.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -23,50 +24,6 @@ const EXTERNAL = [...Object.keys(dependencies), '@opentelemetry/api'].map((name)
 const OPTIONAL = ['pg-native', '@opentelemetry/api', 'cloudflare:sockets'];
 
 const OUTPUT: OutputOptions = { format: 'esm', minify: { compress: true, mangle: false, codegen: false } };
-
-/**
- * Shared files: modules that load the same packages, so that a command which needs none of them loads none. Without groups
- * there would be a file for each set of entries that share something. `main.ts` waits for its command: what a command loads must
- * not import the file that it is in.
- */
-const GROUPS = [
-  { name: 'base', test: /\/src\/(?:core\/(?:error|suggest)|node\/version)\.ts/ },
-  {
-    name: 'client',
-    test: /\/src\/api\/(?:client[\w-]*|event-stream|fetch-transport|follow-logs|http-client|problem|route)\.ts/,
-  },
-  { name: 'routes', test: /\/src\/api\/(?:(?:session-|worker-)?routes)\.ts/ },
-  { name: 'job', test: /\/src\/library\/(?:job|options|notify)\.ts/ },
-  {
-    name: 'program',
-    test: /\/src\/(?:cli\/(?:program|commands|output\/style|errors\/[\w-]+))\.ts/,
-  },
-  // What `import 'workron'` loads: the rest is loaded by `open`.
-  { name: 'entry', test: /\/src\/(?:library\/(?:open|handle)|node\/runtime|core\/handler-errors)\.ts/ },
-  { name: 'core', test: /\/src\/(?:core\/|store\/[^/]+\.ts)/ },
-  { name: 'ops', test: /\/src\/(?:ops\/(?!log\.ts|metrics\.ts)|node\/open-store\.ts)/ },
-  { name: 'commands', test: /\/src\/cli\/(?!(?:main|serve|banner|shutdown|output\/terminal-log)\.ts)/ },
-  { name: 'telemetry', test: /\/src\/ops\/(?:log|metrics)\.ts/ },
-  { name: 'serve', test: /\/src\/cli\/(?!main\.ts)/ },
-  { name: 'files', test: /\/src\/api\/(?:schedule-file|workflow\/file|workflow\/source|workflow\/stored-wire)\.ts/ },
-  { name: 'schemas', test: /\/src\/api\/(?!(?:describe-schedule|schedule-wire)\.ts)/ },
-  { name: 'scheduler', test: /\/src\/scheduler\// },
-  { name: 'worker', test: /\/src\/worker\// },
-  // What only commands and the page's checks need. It loads both databases.
-  { name: 'admin', test: /\/src\/node\/(?:doctor|export|promote)\// },
-  {
-    name: 'library',
-    test: /\/src\/(?:node|library)\/(?!(?:test-kit|isolated-thread|(?:http|store)-backend|scheduler-\w+)\.ts)/,
-  },
-  {
-    name: 'engine',
-    test: /\/src\/(?:api\/(?:describe-schedule|schedule-wire)|library\/(?:store-backend|scheduler-\w+))\.ts/,
-  },
-  { name: 'server', test: /\/src\/http\// },
-  { name: 'memory', test: /\/src\/store\/memory\// },
-  { name: 'sqlite', test: /\/src\/store\/sqlite\// },
-  { name: 'postgres', test: /\/src\/store\/postgres\// },
-];
 
 /** A place that the source names relative to itself. */
 const PLACE = /(\{ file: )?new URL\('(\.[^']+)', import\.meta\.url\)( \})?/g;
@@ -132,9 +89,6 @@ async function texts(): Promise<string> {
   for (const name of Object.keys(STARTED)) codes[name] = await selfContained(name);
   return `export default ${JSON.stringify(codes)};`;
 }
-
-/** The commands are in one file that is loaded once a command is known: one file for each would be too many. */
-const COMMANDS = 'workron:commands';
 
 function joinCommands(): Plugin {
   const modules: string[] = [];
@@ -216,7 +170,7 @@ function common(): RolldownOptions {
 
 /** `more`: further entries, such as tests that are to run on the published code. */
 export async function bundle(folder: string, more: Sources = {}): Promise<void> {
-  const codeSplitting = { includeDependenciesRecursively: false, groups: GROUPS };
+  const codeSplitting = { includeDependenciesRecursively: false, groups: groups() };
   await write({ ...ENTRIES, ...more }, [embedFiles(), placeParts(), joinCommands(), dropPassedOn()], {
     dir: folder,
     codeSplitting,

@@ -285,11 +285,39 @@ test('package: importing the library loads no dependency and neither of the data
     registerHooks({ load: (url, context, next) => { loaded.push(url); return next(url, context); } });
     const { open } = await import('workron');
     const names = () => loaded.map((url) => url.replace(/.*node_modules.(?=[^/]+.)/, '').replace(/-[\\w-]{8}[.]js$/, '')).filter((url) => !url.startsWith('node:'));
-    console.log(names().filter((name) => !/^workron.dist.(index[.]js|chunk-(base|core|entry|job|ops))$/.test(name)).join());
+    console.log(names().filter((name) => !/^workron.dist.(index[.]js|chunk-(entry|job))$/.test(name)).join());
     await (await open('memory:', { log: 'silent' })).stop();
     console.log(names().some((name) => name.startsWith('zod')), names().some((name) => /chunk-(postgres|sqlite)/.test(name)));`;
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { cwd: app });
   assert.equal(stdout, '\ntrue false\n');
+});
+
+test("package: a command of a client loads no package but commander, nothing of the engine, and not Node's fetch", async () => {
+  const app = join(folder.path, 'app');
+  await using server = await startWorkron({ args: ['up', '--port', '0', '--db-url', 'memory:'], cwd: app });
+  const hooks = `
+    import { writeSync } from 'node:fs';
+    import { registerHooks } from 'node:module';
+    registerHooks({ load: (url, context, next) => { writeSync(2, 'loads ' + url + '\\n'); return next(url, context); } });
+    const isFetch = (name) => name.endsWith('undici/undici');
+    process.on('exit', () => process.moduleLoadList.some(isFetch) && writeSync(2, 'loads /node_modules/fetch\\n'));`;
+  const cli = join(app, 'node_modules', 'workron', 'dist', 'cli.js');
+  const loadedBy = async (...args: string[]): Promise<string[]> => {
+    const preload = `data:text/javascript,${encodeURIComponent(hooks)}`;
+    const env = { ...process.env, WORKRON_URL: server.url };
+    const { stderr } = await run(process.execPath, ['--import', preload, cli, ...args], { cwd: app, env });
+    const names = [...stderr.matchAll(/^loads .*\/node_modules\/(?:workron\/dist\/)?(\S+)/gm)].map(([, name]) =>
+      (name as string).replace(/^(commander)\/.*/, '$1').replace(/-[\w-]{8}\.js$/, ''),
+    );
+    return [...new Set(names)].sort();
+  };
+  const stages = ['client', 'common', 'entry', 'job', 'program'];
+  const program = [...stages.map((name) => `chunk-${name}`), 'cli.js', 'commander'];
+  const command = ['chunk-commands', ...program].sort();
+  assert.deepEqual(await loadedBy('--version'), program);
+  for (const args of [['status'], ['jobs'], ['submit', '--', 'true'], ['workers'], ['schedule', 'list']]) {
+    assert.deepEqual(await loadedBy(...args), command, args.join(' '));
+  }
 });
 
 test('package: workron/client and workron/job are small and load no package', async () => {

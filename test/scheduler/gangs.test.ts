@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aJob, anOffer, aWorker } from '../../contract/kit/builders.ts';
+import { aJob, anOffer, aStep, aWorker, aWorkflow } from '../../contract/kit/builders.ts';
 import { VirtualClock } from '../../contract/kit/clock.ts';
 import { type Gang, ON_MEMBER_FAILURE } from '../../src/core/gang.ts';
 import type { ClaimedJob, Job } from '../../src/core/job.ts';
@@ -12,6 +12,7 @@ import { silentLog } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import { Wake } from '../../src/ops/wake.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
+import { grapher } from '../../src/scheduler/duties/grapher.ts';
 import { placer } from '../../src/scheduler/duties/placer.ts';
 import { reaper } from '../../src/scheduler/duties/reaper.ts';
 import { bulkRunner } from '../../src/scheduler/jobs/bulk.ts';
@@ -279,6 +280,31 @@ test('gang: a retry is refused while another member is still being stopped, one 
   await bulk.tick(signal);
   assert.deepEqual(await statuses(), ['pending', 'pending'], 'all members are retried');
   assert.equal((await scheduler.operation(operation?.id ?? 0, signal)).changed, 1);
+});
+
+test('gang: a retry of its step, and of the workflow, is refused while a member is still being stopped', async () => {
+  const { scheduler, context, store, start, round, ids } = await scene();
+  await scheduler.cancel(ids[0] ?? 0, { keepChildren: false }, signal);
+  const [gone] = await store.read(ids, signal);
+  const job = aJob({ maxAttempts: 2, backoff: NO_BACKOFF, gang: gone?.gang ?? null });
+  const steps = [aStep('train', { job, forEach: { items: [0, 1], maxParallel: null } })];
+  const { workflow } = await scheduler.submitWorkflow(aWorkflow(steps), {}, signal);
+  await grapher(context, new Wake()).tick(signal);
+  const [first, second] = await start();
+  const step = (await store.read([first.jobId], signal))[0]?.groupId ?? 0;
+  const members = async () =>
+    (await store.read([first.jobId, second.jobId], signal)).map(({ status }) => status).sort();
+  await scheduler.settle([{ ...first, outcome: { ...FAILED, fatal: true } }], signal);
+  const refused = /Cannot retry job \d+ yet: job \d+ of its gang is running, and is being stopped/;
+  await assert.rejects(scheduler.retryWorkflow(workflow.id, signal), refused);
+  await assert.rejects(scheduler.retry(step, signal), refused);
+  assert.deepEqual(await members(), ['failed', 'running']);
+  await round();
+  await scheduler.settle([{ ...second, outcome: { type: 'cancelled', error: null } }], signal);
+  await scheduler.retryWorkflow(workflow.id, signal);
+  assert.deepEqual(await members(), ['pending', 'pending']);
+  await round();
+  assert.equal((await start()).length, 2);
 });
 
 test('gang: a member is not retried if another one is done, as its gang starts with all', async () => {

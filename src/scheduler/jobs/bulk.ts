@@ -2,15 +2,16 @@
  * Bulk operations: cancel, retry or delete all jobs that match a filter, in batches, with visible progress and across restarts.
  */
 
-import { isWorkronError, WorkronError } from '../../core/error.ts';
+import { WorkronError } from '../../core/error.ts';
 import { isTerminal, TERMINAL_STATUSES } from '../../core/job.ts';
 import type { JobFilter } from '../../core/job-filter.ts';
 import { auditEntryOf, type NewOperation, type Operation } from '../../core/operation.ts';
 import type { Loop } from '../../ops/loop.ts';
 import type { Wake } from '../../ops/wake.ts';
 import type { SchedulerContext } from '../context.ts';
-import { cancelGangs, type Member, retriedWith } from './change-gangs.ts';
+import { cancelGangs } from './cancel-gangs.ts';
 import { decide } from './decide.ts';
+import { type Member, retriedTogether } from './retry-gangs.ts';
 
 const MAX_COUNTED = 1_000_000;
 const BATCH = 500;
@@ -125,20 +126,8 @@ async function changeJobs(
   return changed.map(({ id }) => id).filter((id) => ids.includes(id));
 }
 
-/** Members of gangs are retried with the others; those of a gang that is being stopped are left out. */
+/** Gangs that cannot be retried are left out. */
 async function withMembers(context: SchedulerContext, jobs: readonly Member[], signal: AbortSignal): Promise<number[]> {
-  const wanted = new Set(jobs.map(({ id }) => id));
-  const seen = new Set<string>();
-  for (const job of jobs) {
-    if (job.gang === null || !isTerminal(job.status)) continue;
-    wanted.delete(job.id);
-    if (seen.has(job.gang.id)) continue;
-    seen.add(job.gang.id);
-    const members = await retriedWith(context, job, signal).catch((error: unknown) => {
-      if (isWorkronError(error, 'illegal_transition')) return [];
-      throw error;
-    });
-    for (const id of members) wanted.add(id);
-  }
-  return [...wanted];
+  const { single, gangs } = await retriedTogether(context, jobs, { lenient: true }, signal);
+  return [...single, ...gangs.flat()];
 }

@@ -4,6 +4,7 @@ import type { Job } from '../../core/job.ts';
 import type { JobFilter } from '../../core/job-filter.ts';
 import type { SchedulerContext } from '../context.ts';
 import { decide } from './decide.ts';
+import { retriedTogether } from './retry-gangs.ts';
 
 const BATCH = 500;
 
@@ -16,16 +17,17 @@ interface ChangeAll {
 
 /**
  * Returns the number of jobs changed. Parents are changed before their children, so that a retried child waits for its
- * retried parent. Cancelling repeats until a round changes nothing, to find jobs that appear meanwhile.
+ * retried parent. Cancelling repeats until a round changes nothing, to find jobs that appear meanwhile. Throws `illegal_transition` before
+ * anything changes if a gang cannot be retried.
  */
 export async function changeAll(context: SchedulerContext, request: ChangeAll, signal: AbortSignal): Promise<number> {
   const { action } = request;
   let total = 0;
   for (;;) {
-    const ids = await matching(context, request, signal);
+    const jobs = await matching(context, request, signal);
     let changed = 0;
-    for (let start = 0; start < ids.length; start += BATCH) {
-      const decisions = await decide(context, ids.slice(start, start + BATCH), () => ({ type: action }), signal);
+    for (const ids of await batchesOf(context, action, jobs, signal)) {
+      const decisions = await decide(context, ids, () => ({ type: action }), signal);
       changed += decisions.filter(({ type }) => type === 'changed').length;
     }
     total += changed;
@@ -33,18 +35,34 @@ export async function changeAll(context: SchedulerContext, request: ChangeAll, s
   }
 }
 
-/** Returns ids, oldest first. */
+/** What is changed in one transaction. The members of a gang are retried together. */
+async function batchesOf(
+  context: SchedulerContext,
+  action: ChangeAll['action'],
+  jobs: readonly Job[],
+  signal: AbortSignal,
+): Promise<number[][]> {
+  const { single, gangs } =
+    action === 'retry'
+      ? await retriedTogether(context, jobs, { lenient: false }, signal)
+      : { single: jobs.map(({ id }) => id), gangs: [] };
+  const batches: number[][] = [];
+  for (let start = 0; start < single.length; start += BATCH) batches.push(single.slice(start, start + BATCH));
+  return [...batches, ...gangs];
+}
+
+/** Oldest first. */
 async function matching(
   { store }: SchedulerContext,
   { filter, except = () => false }: ChangeAll,
   signal: AbortSignal,
-): Promise<number[]> {
-  const ids: number[] = [];
+): Promise<Job[]> {
+  const found: Job[] = [];
   let before: number | null = null;
   for (;;) {
     const jobs = await store.list(filter, { before, limit: BATCH }, signal);
-    ids.push(...jobs.filter((job) => !except(job)).map(({ id }) => id));
+    found.push(...jobs.filter((job) => !except(job)));
     before = jobs.at(-1)?.id ?? null;
-    if (jobs.length < BATCH) return ids.reverse();
+    if (jobs.length < BATCH) return found.reverse();
   }
 }

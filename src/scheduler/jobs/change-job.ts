@@ -4,9 +4,10 @@ import { WorkronError } from '../../core/error.ts';
 import { isTerminal, type Job } from '../../core/job.ts';
 import type { JobEdit } from '../../core/job-edit.ts';
 import type { SchedulerContext } from '../context.ts';
+import { cancelGangs } from './cancel-gangs.ts';
 import { changeAll } from './change-all.ts';
-import { cancelGangs, retriedWith } from './change-gangs.ts';
 import { decide, jobOf } from './decide.ts';
+import { retriedWith } from './retry-gangs.ts';
 
 export function jobNotFound(id: number): WorkronError {
   return new WorkronError('job_not_found', `No job ${id}`, { jobId: id });

@@ -1,27 +1,14 @@
-/** What a person does to one member of a gang is meant for all of them, unless the members go on without each other. */
+/** Which jobs are retried together: the members of a gang, in one transaction. */
 
-import { WorkronError } from '../../core/error.ts';
+import { isWorkronError, WorkronError } from '../../core/error.ts';
 import { gangTag, needsAll } from '../../core/gang.ts';
-import { isTerminal, type Job, WAITING_STATUSES } from '../../core/job.ts';
+import { isTerminal, type Job } from '../../core/job.ts';
 import type { SchedulerContext } from '../context.ts';
-import { changeAll } from './change-all.ts';
 
 /** No gang is larger. */
 const MAX_MEMBERS = 1_000;
 
 export type Member = Pick<Job, 'id' | 'gang' | 'status' | 'reason'>;
-
-/** Cancels the other members of the gangs of these jobs. With `continue`, a member is cancelled by itself. */
-export async function cancelGangs(
-  context: SchedulerContext,
-  jobs: readonly Pick<Job, 'gang'>[],
-  signal: AbortSignal,
-): Promise<void> {
-  for (const id of new Set(jobs.filter(needsAll).map(({ gang }) => gang?.id ?? ''))) {
-    const filter = { tags: [gangTag(id)], statuses: ['running' as const, ...WAITING_STATUSES] };
-    await changeAll(context, { action: 'cancel', filter }, signal);
-  }
-}
 
 /**
  * The jobs that have to be retried with this one, in one transaction: the members of its gang that have not succeeded. Throws
@@ -57,4 +44,27 @@ export async function retriedWith(context: SchedulerContext, job: Member, signal
     });
   }
   return ids;
+}
+
+/**
+ * The jobs to retry if all of these are: members of gangs with the others, gang by gang. Throws as `retriedWith` does; with `lenient`, gangs that
+ * cannot be retried are left out.
+ */
+export async function retriedTogether(
+  context: SchedulerContext,
+  jobs: readonly Member[],
+  { lenient }: { lenient: boolean },
+  signal: AbortSignal,
+): Promise<{ single: number[]; gangs: number[][] }> {
+  const isMember = ({ gang, status }: Member) => gang !== null && isTerminal(status);
+  const firsts = new Map(jobs.filter(isMember).map((job) => [job.gang?.id, job]));
+  const gangs: number[][] = [];
+  for (const job of firsts.values()) {
+    const members = await retriedWith(context, job, signal).catch((error: unknown) => {
+      if (lenient && isWorkronError(error, 'illegal_transition')) return [];
+      throw error;
+    });
+    gangs.push(members);
+  }
+  return { single: jobs.filter((job) => !isMember(job)).map(({ id }) => id), gangs };
 }

@@ -22,7 +22,7 @@ import type { NotifyTargets, NotifyTested, NotifyTestInput } from './notify.ts';
 import type { BulkAnswer, BulkRequestInput, Operation } from './operation.ts';
 import type { LogQuery } from './output.ts';
 import type { Queue, QueueEditInput, QueueList } from './queue.ts';
-import { type Route, route } from './route.ts';
+import { route } from './route.ts';
 import type {
   BackfillRequestInput,
   PauseRequest,
@@ -69,143 +69,139 @@ type Out<S extends z.ZodType> = z.output<S>;
 /** An object without fields. */
 type Empty = Record<string, never>;
 
-/** The route of a change that core names, too. */
-const changeRoute = <Path extends string>({ method, path }: { method: Route['method']; path: Path }) =>
-  route(method, path, 'operate');
-
 export const clientRoutes = {
-  readRoot: route('GET', '/', 'read').of<{ reply: Out<typeof Welcome> }>(),
+  readRoot: route('GET /', 'read').of<{ reply: Out<typeof Welcome> }>(),
 
-  submitJobs: route('POST', '/jobs', 'submit').of<{
+  submitJobs: route('POST /jobs', 'submit').of<{
     body: JobSubmissionInput | readonly JobSubmissionInput[];
     reply: Out<typeof Submitted>;
   }>(),
-  listJobs: route('GET', '/jobs', 'read').of<{ query: In<typeof JobListQuery>; reply: JobPage }>(),
-  bulkJobs: route('POST', '/jobs/bulk', 'operate').of<{ body: BulkRequestInput; reply: BulkAnswer }>(),
-  readJob: route('GET', '/jobs/:id', 'read').of<{ reply: JobDetail }>(),
-  editJob: changeRoute(JOB_CHANGES.editJob).of<{ body: JobEditInput; reply: Job }>(),
-  deleteJob: changeRoute(JOB_CHANGES.deleteJob).of<{ body?: Empty; reply: Job }>(),
-  cancelJob: changeRoute(JOB_CHANGES.cancelJob).of<{ body?: In<typeof JobCancel>; reply: Job }>(),
-  retryJob: changeRoute(JOB_CHANGES.retryJob).of<{ body?: Empty; reply: Job }>(),
-  rerunJob: route('POST', '/jobs/:id/rerun', 'submit').of<{ body?: Empty; reply: SubmittedJob }>(),
-  listAttempts: route('GET', '/jobs/:id/attempts', 'read').of<{ reply: Out<typeof AttemptList> }>(),
-  listHistory: route('GET', '/jobs/:id/history', 'read').of<{ reply: Out<typeof History> }>(),
-  readCheckpoint: route('GET', '/jobs/:id/checkpoint', 'read', { forHolder: true }).of<object>(),
-  writeCheckpoint: route('PUT', '/jobs/:id/checkpoint', 'work').of<{
+  listJobs: route('GET /jobs', 'read').of<{ query: In<typeof JobListQuery>; reply: JobPage }>(),
+  bulkJobs: route('POST /jobs/bulk', 'operate').of<{ body: BulkRequestInput; reply: BulkAnswer }>(),
+  readJob: route('GET /jobs/:id', 'read').of<{ reply: JobDetail }>(),
+  editJob: route(JOB_CHANGES.editJob, 'operate').of<{ body: JobEditInput; reply: Job }>(),
+  deleteJob: route(JOB_CHANGES.deleteJob, 'operate').of<{ body?: Empty; reply: Job }>(),
+  cancelJob: route(JOB_CHANGES.cancelJob, 'operate').of<{ body?: In<typeof JobCancel>; reply: Job }>(),
+  retryJob: route(JOB_CHANGES.retryJob, 'operate').of<{ body?: Empty; reply: Job }>(),
+  rerunJob: route('POST /jobs/:id/rerun', 'submit').of<{ body?: Empty; reply: SubmittedJob }>(),
+  listAttempts: route('GET /jobs/:id/attempts', 'read').of<{ reply: Out<typeof AttemptList> }>(),
+  listHistory: route('GET /jobs/:id/history', 'read').of<{ reply: Out<typeof History> }>(),
+  readCheckpoint: route('GET /jobs/:id/checkpoint', 'read', { forHolder: true }).of<object>(),
+  writeCheckpoint: route('PUT /jobs/:id/checkpoint', 'work').of<{
     query: In<typeof CheckpointUploadQuery>;
     reply: Out<typeof CheckpointWritten>;
   }>(),
-  readLogs: route('GET', '/jobs/:id/logs', 'read').of<{ query: In<typeof LogQuery> }>(),
-  waitJob: route('GET', '/jobs/:id/wait', 'read').of<{ query: In<typeof WaitQuery>; reply: Job }>(),
+  readLogs: route('GET /jobs/:id/logs', 'read').of<{ query: In<typeof LogQuery> }>(),
+  waitJob: route('GET /jobs/:id/wait', 'read').of<{ query: In<typeof WaitQuery>; reply: Job }>(),
 
-  applyDefinition: route('PUT', '/definitions/:name', 'submit').of<{
+  applyDefinition: route('PUT /definitions/:name', 'submit').of<{
     body: DefinitionApplyInput;
     reply: AppliedDefinition;
   }>(),
-  listDefinitions: route('GET', '/definitions', 'read').of<{
+  listDefinitions: route('GET /definitions', 'read').of<{
     query: In<typeof DefinitionListQuery>;
     reply: DefinitionPage;
   }>(),
-  readDefinition: route('GET', '/definitions/:name', 'read').of<{
+  readDefinition: route('GET /definitions/:name', 'read').of<{
     query: In<typeof DefinitionQuery>;
     reply: DefinitionDetail;
   }>(),
-  readDefinitionSource: route('GET', '/definitions/:name/source', 'submit').of<{
+  readDefinitionSource: route('GET /definitions/:name/source', 'submit').of<{
     query: In<typeof DefinitionQuery>;
     reply: DefinitionSource;
   }>(),
-  runDefinition: route('POST', '/definitions/:name/run', 'submit').of<{ body?: DefinitionRunInput; reply: Workflow }>(),
-  deleteDefinition: route('DELETE', '/definitions/:name', 'operate').of<{ body?: Empty; reply: Definition }>(),
-  submitWorkflow: route('POST', '/workflows', 'submit').of<{ body: WorkflowSubmissionInput; reply: Workflow }>(),
-  listWorkflows: route('GET', '/workflows', 'read').of<{
+  runDefinition: route('POST /definitions/:name/run', 'submit').of<{ body?: DefinitionRunInput; reply: Workflow }>(),
+  deleteDefinition: route('DELETE /definitions/:name', 'operate').of<{ body?: Empty; reply: Definition }>(),
+  submitWorkflow: route('POST /workflows', 'submit').of<{ body: WorkflowSubmissionInput; reply: Workflow }>(),
+  listWorkflows: route('GET /workflows', 'read').of<{
     query: In<typeof WorkflowListQuery>;
     reply: WorkflowPage;
   }>(),
-  readWorkflow: route('GET', '/workflows/:id', 'read').of<{ reply: WorkflowDetail }>(),
-  cancelWorkflow: changeRoute(JOB_CHANGES.cancelWorkflow).of<{ body?: Empty; reply: Workflow }>(),
-  deleteWorkflow: route('DELETE', '/workflows/:id', 'operate').of<{ body?: Empty; reply: Workflow }>(),
-  retryWorkflow: changeRoute(JOB_CHANGES.retryWorkflow).of<{ body?: Empty; reply: Workflow }>(),
-  rerunWorkflow: route('POST', '/workflows/:id/rerun', 'submit').of<{ body: RerunRequestInput; reply: Workflow }>(),
+  readWorkflow: route('GET /workflows/:id', 'read').of<{ reply: WorkflowDetail }>(),
+  cancelWorkflow: route(JOB_CHANGES.cancelWorkflow, 'operate').of<{ body?: Empty; reply: Workflow }>(),
+  deleteWorkflow: route('DELETE /workflows/:id', 'operate').of<{ body?: Empty; reply: Workflow }>(),
+  retryWorkflow: route(JOB_CHANGES.retryWorkflow, 'operate').of<{ body?: Empty; reply: Workflow }>(),
+  rerunWorkflow: route('POST /workflows/:id/rerun', 'submit').of<{ body: RerunRequestInput; reply: Workflow }>(),
 
-  createSchedule: route('POST', '/schedules', 'submit').of<{ body: ScheduleSubmissionInput; reply: Schedule }>(),
-  listSchedules: route('GET', '/schedules', 'read').of<{
+  createSchedule: route('POST /schedules', 'submit').of<{ body: ScheduleSubmissionInput; reply: Schedule }>(),
+  listSchedules: route('GET /schedules', 'read').of<{
     query: In<typeof ScheduleListQuery>;
     reply: SchedulePage;
   }>(),
-  applySchedules: route('POST', '/schedules/apply', 'operate').of<{
+  applySchedules: route('POST /schedules/apply', 'operate').of<{
     body: In<typeof ScheduleApply>;
     reply: ScheduleApplied;
   }>(),
-  readSchedule: route('GET', '/schedules/:name', 'read').of<{ reply: ScheduleDetail }>(),
-  putSchedule: route('PUT', '/schedules/:name', 'submit').of<{ body: ScheduleDeclarationInput; reply: Schedule }>(),
-  editSchedule: route('PATCH', '/schedules/:name', 'submit').of<{ body: ScheduleEditInput; reply: Schedule }>(),
-  deleteSchedule: route('DELETE', '/schedules/:name', 'operate').of<{ reply: Schedule }>(),
-  pauseSchedule: route('POST', '/schedules/:name/pause', 'operate').of<{
+  readSchedule: route('GET /schedules/:name', 'read').of<{ reply: ScheduleDetail }>(),
+  putSchedule: route('PUT /schedules/:name', 'submit').of<{ body: ScheduleDeclarationInput; reply: Schedule }>(),
+  editSchedule: route('PATCH /schedules/:name', 'submit').of<{ body: ScheduleEditInput; reply: Schedule }>(),
+  deleteSchedule: route('DELETE /schedules/:name', 'operate').of<{ reply: Schedule }>(),
+  pauseSchedule: route('POST /schedules/:name/pause', 'operate').of<{
     body?: In<typeof PauseRequest>;
     reply: Schedule;
   }>(),
-  resumeSchedule: route('POST', '/schedules/:name/resume', 'operate').of<{ body?: Empty; reply: Schedule }>(),
-  runSchedule: route('POST', '/schedules/:name/run', 'submit').of<{
+  resumeSchedule: route('POST /schedules/:name/resume', 'operate').of<{ body?: Empty; reply: Schedule }>(),
+  runSchedule: route('POST /schedules/:name/run', 'submit').of<{
     body?: In<typeof ScheduleRunRequest>;
     reply: ScheduleRuns;
   }>(),
-  backfillSchedule: route('POST', '/schedules/:name/backfill', 'submit').of<{
+  backfillSchedule: route('POST /schedules/:name/backfill', 'submit').of<{
     body: BackfillRequestInput;
     reply: Backfill;
   }>(),
-  listNextTicks: route('GET', '/schedules/:name/next', 'read').of<{
+  listNextTicks: route('GET /schedules/:name/next', 'read').of<{
     query: In<typeof NextTicksQuery>;
     reply: NextTicks;
   }>(),
-  listTicks: route('GET', '/schedules/:name/ticks', 'read').of<{
+  listTicks: route('GET /schedules/:name/ticks', 'read').of<{
     query: In<typeof TickListQuery>;
     reply: TickPage;
   }>(),
 
-  readOperation: route('GET', '/operations/:id', 'read').of<{ reply: Operation }>(),
-  listQueues: route('GET', '/queues', 'read').of<{ reply: Out<typeof QueueList> }>(),
-  editQueue: route('PATCH', '/queues/:name', 'operate').of<{ body: QueueEditInput; reply: Queue }>(),
-  deleteQueue: route('DELETE', '/queues/:name', 'operate').of<{ reply: Empty }>(),
-  listWorkers: route('GET', '/workers', 'read').of<{
+  readOperation: route('GET /operations/:id', 'read').of<{ reply: Operation }>(),
+  listQueues: route('GET /queues', 'read').of<{ reply: Out<typeof QueueList> }>(),
+  editQueue: route('PATCH /queues/:name', 'operate').of<{ body: QueueEditInput; reply: Queue }>(),
+  deleteQueue: route('DELETE /queues/:name', 'operate').of<{ reply: Empty }>(),
+  listWorkers: route('GET /workers', 'read').of<{
     query: In<typeof WorkerListQuery>;
     reply: Out<typeof WorkerPage>;
   }>(),
-  listLimits: route('GET', '/limits', 'read').of<{ reply: Out<typeof LimitList> }>(),
-  setLimit: route('PUT', '/limits/:key', 'operate').of<{ body: LimitEdit; reply: Limit }>(),
-  deleteLimit: route('DELETE', '/limits/:key', 'operate').of<{ reply: Limit }>(),
-  listRates: route('GET', '/rates', 'read').of<{ reply: Out<typeof RateList> }>(),
-  drainWorker: route('POST', '/workers/:id/drain', 'operate').of<{ body?: Empty; reply: Worker }>(),
-  undrainWorker: route('POST', '/workers/:id/undrain', 'operate').of<{ body?: Empty; reply: Worker }>(),
-  previewSchedule: route('POST', '/schedules/preview', 'read').of<{
+  listLimits: route('GET /limits', 'read').of<{ reply: Out<typeof LimitList> }>(),
+  setLimit: route('PUT /limits/:key', 'operate').of<{ body: LimitEdit; reply: Limit }>(),
+  deleteLimit: route('DELETE /limits/:key', 'operate').of<{ reply: Limit }>(),
+  listRates: route('GET /rates', 'read').of<{ reply: Out<typeof RateList> }>(),
+  drainWorker: route('POST /workers/:id/drain', 'operate').of<{ body?: Empty; reply: Worker }>(),
+  undrainWorker: route('POST /workers/:id/undrain', 'operate').of<{ body?: Empty; reply: Worker }>(),
+  previewSchedule: route('POST /schedules/preview', 'read').of<{
     body: SchedulePreviewRequestInput;
     reply: SchedulePreview;
   }>(),
 
-  readCluster: route('GET', '/cluster', 'read').of<{ reply: Cluster }>(),
-  readDoctor: route('GET', '/doctor', 'admin').of<{ reply: Findings }>(),
-  readTimeline: route('GET', '/timeline', 'read').of<{ query: In<typeof TimelineQuery>; reply: Timeline }>(),
-  readStats: route('GET', '/stats', 'read').of<{ query: In<typeof StatsQuery>; reply: Stats }>(),
-  listFailures: route('GET', '/failures', 'read').of<{ query: In<typeof FailuresQuery>; reply: Failures }>(),
-  streamEvents: route('GET', '/events', 'read').of<{ query: In<typeof EventsQuery> }>(),
+  readCluster: route('GET /cluster', 'read').of<{ reply: Cluster }>(),
+  readDoctor: route('GET /doctor', 'admin').of<{ reply: Findings }>(),
+  readTimeline: route('GET /timeline', 'read').of<{ query: In<typeof TimelineQuery>; reply: Timeline }>(),
+  readStats: route('GET /stats', 'read').of<{ query: In<typeof StatsQuery>; reply: Stats }>(),
+  listFailures: route('GET /failures', 'read').of<{ query: In<typeof FailuresQuery>; reply: Failures }>(),
+  streamEvents: route('GET /events', 'read').of<{ query: In<typeof EventsQuery> }>(),
 
-  listTokens: route('GET', '/tokens', 'admin').of<{ reply: Out<typeof TokenList> }>(),
-  createToken: route('POST', '/tokens', 'admin').of<{ body: TokenSubmissionInput; reply: MadeToken }>(),
-  rotateToken: route('POST', '/tokens/:name/rotate', 'admin').of<{ body?: TokenRotationInput; reply: MadeToken }>(),
-  revokeToken: route('DELETE', '/tokens/:name', 'admin').of<{ reply: Out<typeof RevokedTokens> }>(),
+  listTokens: route('GET /tokens', 'admin').of<{ reply: Out<typeof TokenList> }>(),
+  createToken: route('POST /tokens', 'admin').of<{ body: TokenSubmissionInput; reply: MadeToken }>(),
+  rotateToken: route('POST /tokens/:name/rotate', 'admin').of<{ body?: TokenRotationInput; reply: MadeToken }>(),
+  revokeToken: route('DELETE /tokens/:name', 'admin').of<{ reply: Out<typeof RevokedTokens> }>(),
 
-  listSecrets: route('GET', '/secrets', 'admin').of<{ reply: Out<typeof SecretList> }>(),
-  setSecret: route('PUT', '/secrets/:name', 'admin').of<{ body: SecretValueInput; reply: Secret }>(),
-  deleteSecret: route('DELETE', '/secrets/:name', 'admin').of<{ reply: Empty }>(),
-  rotateSecrets: route('POST', '/secrets/rotate', 'admin').of<{ body?: Empty; reply: Out<typeof RotatedSecrets> }>(),
+  listSecrets: route('GET /secrets', 'admin').of<{ reply: Out<typeof SecretList> }>(),
+  setSecret: route('PUT /secrets/:name', 'admin').of<{ body: SecretValueInput; reply: Secret }>(),
+  deleteSecret: route('DELETE /secrets/:name', 'admin').of<{ reply: Empty }>(),
+  rotateSecrets: route('POST /secrets/rotate', 'admin').of<{ body?: Empty; reply: Out<typeof RotatedSecrets> }>(),
 
-  listNotifyTargets: route('GET', '/notify', 'read').of<{ reply: Out<typeof NotifyTargets> }>(),
-  testNotify: route('POST', '/notify/test', 'operate').of<{ body: NotifyTestInput; reply: Out<typeof NotifyTested> }>(),
+  listNotifyTargets: route('GET /notify', 'read').of<{ reply: Out<typeof NotifyTargets> }>(),
+  testNotify: route('POST /notify/test', 'operate').of<{ body: NotifyTestInput; reply: Out<typeof NotifyTested> }>(),
 
-  listAudit: route('GET', '/audit', 'admin').of<{ query: In<typeof AuditQuery>; reply: AuditPage }>(),
-  exportAudit: route('GET', '/audit/export', 'admin').of<{ query: In<typeof AuditFilterQuery> }>(),
+  listAudit: route('GET /audit', 'admin').of<{ query: In<typeof AuditQuery>; reply: AuditPage }>(),
+  exportAudit: route('GET /audit/export', 'admin').of<{ query: In<typeof AuditFilterQuery> }>(),
 
-  readHealth: route('GET', '/health', null).of<{ reply: Health }>(),
-  readReady: route('GET', '/ready', null).of<{ reply: Readiness }>(),
-  readMetrics: route('GET', '/metrics', 'read').of<object>(),
-  readDocument: route('GET', '/openapi.json', 'read').of<{ reply: Record<string, unknown> }>(),
+  readHealth: route('GET /health', null).of<{ reply: Health }>(),
+  readReady: route('GET /ready', null).of<{ reply: Readiness }>(),
+  readMetrics: route('GET /metrics', 'read').of<object>(),
+  readDocument: route('GET /openapi.json', 'read').of<{ reply: Record<string, unknown> }>(),
 };

@@ -47,12 +47,12 @@ export function pathOf<R extends Route>(route: R, params: ParamsOf<R>): string {
   return route.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(values[name])));
 }
 
-/** Starts an entry; `of` adds the types of its request and reply. */
+/** Starts an entry from its method and path, such as `GET /jobs/:id`; `of` adds the types of its request and reply. */
 export function route<Path extends string>(
-  method: Route['method'],
-  path: Path,
+  line: `${Route['method']} ${Path}`,
   scope: Scope | null,
   more: { forHolder?: true } = {},
 ) {
+  const [method, path] = line.split(' ') as [Route['method'], Path];
   return { of: <Types extends RouteTypes>(): Route<Path, Types> => ({ method, path, scope, ...more }) };
 }

@@ -13,34 +13,34 @@ type In<S extends z.ZodType> = z.input<S>;
 type Out<S extends z.ZodType> = z.output<S>;
 
 export const workerRoutes = {
-  registerWorker: route('POST', '/workers/register', 'work').of<{ body: In<typeof Registration>; reply: Registered }>(),
-  heartbeatWorker: route('POST', '/workers/:id/heartbeat', 'work').of<{
+  registerWorker: route('POST /workers/register', 'work').of<{ body: In<typeof Registration>; reply: Registered }>(),
+  heartbeatWorker: route('POST /workers/:id/heartbeat', 'work').of<{
     body?: In<typeof Heartbeat>;
     reply: HeartbeatAnswer;
   }>(),
-  leaveWorker: route('POST', '/workers/:id/leave', 'work').of<{
+  leaveWorker: route('POST /workers/:id/leave', 'work').of<{
     body?: Record<string, unknown>;
     reply: Out<typeof Left>;
   }>(),
-  goneWorker: route('POST', '/workers/:id/gone', 'work').of<{ body?: unknown; reply: Out<typeof Gone> }>(),
-  nudgeWorker: route('GET', '/workers/:id/nudges', 'work').of<object>(),
-  claimJobs: route('POST', '/jobs/claim', 'work').of<{ body: ClaimRequestInput; reply: Out<typeof ClaimedJobs> }>(),
-  endClaimWait: route('POST', '/workers/:id/end_wait', 'work').of<{
+  goneWorker: route('POST /workers/:id/gone', 'work').of<{ body?: unknown; reply: Out<typeof Gone> }>(),
+  nudgeWorker: route('GET /workers/:id/nudges', 'work').of<object>(),
+  claimJobs: route('POST /jobs/claim', 'work').of<{ body: ClaimRequestInput; reply: Out<typeof ClaimedJobs> }>(),
+  endClaimWait: route('POST /workers/:id/end_wait', 'work').of<{
     body: In<typeof EndClaimWait>;
     reply: Out<typeof ClaimWaitEnded>;
   }>(),
-  writeLogs: route('POST', '/jobs/:id/logs', 'work').of<{
+  writeLogs: route('POST /jobs/:id/logs', 'work').of<{
     query: In<typeof LogUploadQuery>;
     reply: Out<typeof LogPosition>;
   }>(),
-  doneJob: route('POST', '/jobs/:id/done', 'work').of<{ body: In<typeof Done>; reply: SettleResult }>(),
-  failJob: route('POST', '/jobs/:id/fail', 'work').of<{ body: In<typeof Fail>; reply: SettleResult }>(),
-  settleJobs: route('POST', '/workers/:id/settle', 'work').of<{
+  doneJob: route('POST /jobs/:id/done', 'work').of<{ body: In<typeof Done>; reply: SettleResult }>(),
+  failJob: route('POST /jobs/:id/fail', 'work').of<{ body: In<typeof Fail>; reply: SettleResult }>(),
+  settleJobs: route('POST /workers/:id/settle', 'work').of<{
     body: In<typeof SettleRequest>;
     reply: Out<typeof SettleAnswer>;
   }>(),
-  writeOutput: route('POST', '/workers/:id/output', 'work').of<{ reply: Out<typeof OutputAnswer> }>(),
-  writeReport: route('POST', '/workers/:id/report', 'work').of<{
+  writeOutput: route('POST /workers/:id/output', 'work').of<{ reply: Out<typeof OutputAnswer> }>(),
+  writeReport: route('POST /workers/:id/report', 'work').of<{
     body: In<typeof ReportRequest>;
     reply: Out<typeof ReportAnswer>;
   }>(),

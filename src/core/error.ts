@@ -42,15 +42,6 @@ export const ERROR_CODES = {
 } as const;
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-const RETRYABLE: readonly ErrorCode[] = [
-  'too_many_requests',
-  'store_unavailable',
-  'store_full',
-  'overloaded',
-  'shutting_down',
-  'unreachable',
-];
-
 export interface ErrorDetails {
   jobId?: number;
   cause?: unknown;
@@ -75,9 +66,9 @@ export class WorkronError extends Error {
     return ERROR_CODES[this.code];
   }
 
-  /** True if the same call may succeed later. */
+  /** True if the same call may succeed later. An old program does not come to fit a newer schema. */
   get retryable(): boolean {
-    return RETRYABLE.includes(this.code);
+    return (this.httpStatus === 429 || this.httpStatus === 503) && this.code !== 'incompatible_schema';
   }
 }
 

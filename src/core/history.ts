@@ -2,7 +2,7 @@
 
 import type { AuditEntry } from './audit.ts';
 import { type Attempt, isTerminal, type Job } from './job.ts';
-import { actionOf, changePath, JOB_CHANGES } from './job-change.ts';
+import { changePath, JOB_CHANGES } from './job-change.ts';
 
 export const HISTORY_EVENTS = [
   'submitted',
@@ -38,11 +38,11 @@ const { editJob, cancelJob, retryJob, cancelWorkflow, retryWorkflow } = JOB_CHAN
 
 /** What people did by the actions of the audit that change a job, or all jobs of its workflow. */
 const CHANGES: Readonly<Record<string, string>> = {
-  [actionOf(cancelJob)]: 'cancelled',
-  [actionOf(retryJob)]: 'retried',
-  [actionOf(editJob)]: 'edited',
-  [actionOf(cancelWorkflow)]: 'workflow cancelled',
-  [actionOf(retryWorkflow)]: 'workflow retried',
+  [cancelJob]: 'cancelled',
+  [retryJob]: 'retried',
+  [editJob]: 'edited',
+  [cancelWorkflow]: 'workflow cancelled',
+  [retryWorkflow]: 'workflow retried',
 };
 
 /** The paths whose entries in the audit belong to the history of a job. */

@@ -1,7 +1,7 @@
 /** Bulk operations: one action on every job that matches a filter. */
 
 import type { Asker, NewAuditEntry } from './audit.ts';
-import { actionOf, changePath, JOB_CHANGES } from './job-change.ts';
+import { changePath, JOB_CHANGES } from './job-change.ts';
 import type { JobFilter } from './job-filter.ts';
 
 export const BULK_ACTIONS = ['cancel', 'retry', 'delete'] as const;
@@ -40,5 +40,5 @@ const CHANGES = { cancel: JOB_CHANGES.cancelJob, retry: JOB_CHANGES.retryJob, de
 /** The entry of the audit for one job of an operation: as if it had been changed alone. */
 export function auditEntryOf(action: Operation['action'], jobId: number, askedBy: Asker): NewAuditEntry {
   const change = CHANGES[action];
-  return { ...askedBy, action: actionOf(change), path: changePath(change, jobId), status: null };
+  return { ...askedBy, action: change, path: changePath(change, jobId), status: null };
 }

@@ -33,7 +33,7 @@ test('a reply must be of the type of its status', () => {
 });
 
 test('two statuses may have two types', () => {
-  const either = route('GET', '/either', 'read').of<{ reply: Session | { queued: number } }>();
+  const either = route('GET /either', 'read').of<{ reply: Session | { queued: number } }>();
   const options = { summary: 'x', replies: { 200: Session, 202: z.object({ queued: z.number() }) } };
   handler(either, { ...options, handle: () => ({ status: 202, json: { queued: 1 } }) });
   // @ts-expect-error the reply of the other status

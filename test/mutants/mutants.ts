@@ -967,8 +967,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/worker/launcher/main.ts',
-        from: 'if (nothingLeft && gone !== null) await',
-        to: 'if (!nothingLeft && gone !== null) await',
+        from: 'if (nothingLeft && gone !== null) {',
+        to: 'if (!nothingLeft && gone !== null) {',
       },
     ],
     tests: ['test/process/gone-worker.test.ts'],
@@ -1204,7 +1204,7 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'retried members start while others of their gang have places',
-    edits: [{ file: 'src/core/place-gangs.ts', from: ' && !placed.has(gang.id)', to: '' }],
+    edits: [{ file: 'src/core/place-gangs.ts', from: ' || !placed.has(idOf(members))', to: ' || true' }],
     tests: ['test/store/memory/contract.test.ts'],
   },
   {

@@ -13,8 +13,9 @@ import { pickOf, STEP_MS, type World } from './world.ts';
 const LEASE_MS = 4.5 * STEP_MS;
 const LONG_LEASE_MS = 30.5 * STEP_MS;
 
-/** As with leases, not a multiple of a step. */
+/** As with leases, not multiples of a step. */
 const RATE_MS = 2.5 * STEP_MS;
+const GANG_TIMEOUT_MS = 8.5 * STEP_MS;
 
 /** Far more than a call takes, far less than a part of a step. */
 const APART_MS = 5_000;
@@ -221,7 +222,7 @@ export async function perform(world: World, action: Action): Promise<unknown> {
     case 'gang': {
       const { type: _type, size, spare, spread, rule: onMemberFailure, ...spec } = action;
       const min = onMemberFailure === 'continue' ? size : Math.max(1, size - spare);
-      const gang = { id: `g${world.step}`, size, min, spread, onMemberFailure, timeoutMs: 9 * STEP_MS } as const;
+      const gang = { id: `g${world.step}`, size, min, spread, onMemberFailure, timeoutMs: GANG_TIMEOUT_MS } as const;
       const members = Array.from({ length: size }, (_, rank) => aJob({ ...spec, gang: { ...gang, rank } }));
       const { items } = await store.insert(members, {}, forever);
       for (const { job } of items) world.learnJob(job.id);

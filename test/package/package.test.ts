@@ -315,7 +315,7 @@ test("package: a command of a client loads no package but commander, nothing of 
   const program = [...stages.map((name) => `chunk-${name}`), 'cli.js', 'commander'];
   const command = ['chunk-commands', ...program].sort();
   assert.deepEqual(await loadedBy('--version'), program);
-  for (const args of [['status'], ['jobs'], ['submit', '--', 'true'], ['workers'], ['schedule', 'list']]) {
+  for (const args of [['status'], ['jobs'], ['submit', '--', 'true'], ['workers'], ['schedule', 'ls']]) {
     assert.deepEqual(await loadedBy(...args), command, args.join(' '));
   }
 });

@@ -24,17 +24,21 @@ export function usageFailure(command: Command, error: CommanderError): Commander
   }
 }
 
+const WRONG_FLAG =
+  /^error: option '(?:-\w, )?(?<place>--[\w-]+)[^']*' argument '(?<value>[^]*)' is invalid\. (?<expected>.*)/;
+const WRONG_ARGUMENT =
+  /^error: command-argument value '(?<value>[^]*)' is invalid for argument '(?<place>\w+)'\. (?<expected>.*)/;
+
 /** `--limit: expected a whole number from 1, got "x"`. */
 function invalidValue(error: CommanderError): CommanderError {
-  const [, flag, value = '', expected = '', more = ''] =
-    /^error: option '(?:-\w, )?(--[\w-]+)[^']*' argument '([^]*)' is invalid\. (.*)([^]*)$/.exec(error.message) ?? [];
-  if (flag === undefined) return error;
-  const shown = value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value;
-  return new CommanderError(
-    error.exitCode,
-    error.code,
-    `error: ${flag}: ${expected}, got ${JSON.stringify(shown)}${more}`,
-  );
+  const found = WRONG_FLAG.exec(error.message) ?? WRONG_ARGUMENT.exec(error.message);
+  if (found === null) return error;
+  const { place = '', value = '', expected = '' } = found.groups ?? {};
+  const where = place.startsWith('--') ? place : `the ${place}`;
+  const shown = JSON.stringify(value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value);
+  const wanted = expected.replace(/^Allowed choices are (.*)\.$/, 'expected $1');
+  const message = `error: ${where}: ${wanted}, got ${shown}${error.message.slice(found[0].length)}`;
+  return new CommanderError(error.exitCode, error.code, message);
 }
 
 /** Commander suggests words with a similar spelling. This also suggests words by their beginning (`--prio`). */

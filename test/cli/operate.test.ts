@@ -312,7 +312,7 @@ describe('command line', { concurrency: 2 }, () => {
       /^healthy +sqlite, up .*, version .*\n1 worker, 0 of 3 slots busy\n1 instance \(1 scheduler\), led by \S+\nrunning 0 {2}pending 0 {2}scheduled 1 {2}blocked 0\n$/,
     );
     const parts = JSON.parse((await workron('status', '--json')).stdout) as Record<string, unknown>;
-    assert.deepEqual(Object.keys(parts), ['health', 'ready', 'queues', 'workers', 'cluster']);
+    assert.deepEqual(Object.keys(parts), ['health', 'ready', 'queues', 'workers', 'cluster', 'problems']);
 
     const id = await given(setup, 'sleep 300');
     await hasStatus(setup, id, 'running');

@@ -8,7 +8,7 @@ import type { ReceivedProblem } from '../api/problem.ts';
 import type { ParamsOf, ReplyOf, Route } from '../api/route.ts';
 import { CertificateError } from '../ops/certificate-error.ts';
 import { nodeTransport } from '../ops/node-http.ts';
-import { CliError } from './errors/cli-error.ts';
+import { CliError, usageError } from './errors/cli-error.ts';
 import { EXIT, exitCodeOfStatus } from './errors/exit-code.ts';
 import { fieldLines } from './errors/field-names.ts';
 
@@ -47,9 +47,10 @@ export class Connection {
   }
 
   /** Returns the decoded reply. Gives up after 30 s unless the call has a signal or a timeout. */
-  json<R extends Route>(route: R, ...[call]: Rest<R>): Promise<ReplyOf<R>> {
+  async json<R extends Route>(route: R, ...[call]: Rest<R>): Promise<ReplyOf<R>> {
+    refuseEmpty(call as { params?: object } | undefined);
     const timeoutMs = call?.timeoutMs ?? (call?.signal === undefined ? REQUEST_TIMEOUT_MS : undefined);
-    return this.#http.json(route, { ...(call as ApiCall<Route>), timeoutMs } as never);
+    return await this.#http.json(route, { ...(call as ApiCall<Route>), timeoutMs } as never);
   }
 
   /** Returns a report that the server sends with a success status or with 503. */
@@ -60,6 +61,13 @@ export class Connection {
   /** Returns a reply whose body is read as it arrives. */
   open<R extends Route>(route: R, ...[call]: Rest<R>): Promise<HttpReply> {
     return this.#http.open(route, { ...(call as ApiCall<Route>) } as never);
+  }
+}
+
+/** An empty name would make the path of something else. */
+function refuseEmpty(call: { params?: object } = {}): void {
+  for (const [name, value] of Object.entries(call.params ?? {})) {
+    if (value === '') throw usageError(`the ${name}: must not be empty`);
   }
 }
 

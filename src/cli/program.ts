@@ -1,11 +1,11 @@
 /** Builds the command line, or the part of it that one call needs. */
 
-import { Command, CommanderError, Help, type Option } from 'commander';
-import { nearestWord } from '../core/suggest.ts';
+import { Command, Help, type Option } from 'commander';
 import { version } from '../node/version.ts';
 import { COMMON_GROUPS } from './client-command.ts';
 import { COMMANDS, type CommandEntry } from './commands.ts';
 import { usageError } from './errors/cli-error.ts';
+import { usageFailure } from './errors/usage.ts';
 
 /** Long flags leave less room for their description than commander would wrap at. */
 const HELP = {
@@ -59,7 +59,7 @@ async function addExamples(program: Command): Promise<void> {
 /** Settings that every command needs, at any depth. */
 function prepare(command: Command): void {
   command.exitOverride((error) => {
-    throw withSuggestion(command, error);
+    throw usageFailure(command, error);
   });
   command.configureOutput({ outputError: () => {} }).configureHelp(HELP);
   command.helpOption('-h, --help', 'Print help').helpCommand(false);
@@ -81,20 +81,4 @@ function refuseRepeat(command: Command, option: Option): void {
     if (given) throw usageError(`${option.long ?? option.short} was given twice: expected one value`);
     given = true;
   });
-}
-
-/** Commander suggests words with a similar spelling. This also suggests words by their beginning (`--prio`). */
-function withSuggestion(command: Command, error: CommanderError): CommanderError {
-  const [, flag] = /^error: unknown option '--([^'=]+)[^']*'$/.exec(error.message) ?? [];
-  if (error.code !== 'commander.unknownOption' || flag === undefined) return error;
-  const nearest = nearestWord(flag, flagsOf(command));
-  if (nearest === undefined) return error;
-  return new CommanderError(error.exitCode, error.code, `${error.message}\n(Did you mean --${nearest}?)`);
-}
-
-/** The flags of the command and of its parents, without dashes. */
-function flagsOf(command: Command): string[] {
-  const own = command.createHelp().visibleOptions(command);
-  const names = own.flatMap(({ long }) => (long == null ? [] : [long.slice(2)]));
-  return command.parent === null ? names : [...names, ...flagsOf(command.parent)];
 }

@@ -6,6 +6,9 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { routes } from '../../src/api/routes.ts';
+import { stuckJobs } from '../../src/cli/commands/stuck-jobs.ts';
+import { Connection } from '../../src/cli/connection.ts';
 import { type Called, callWorkron } from '../kit/command-line.ts';
 import { eventually } from '../kit/eventually.ts';
 import { callHosted } from '../kit/hosted-calls.ts';
@@ -76,6 +79,20 @@ describe('command line', { concurrency: 2 }, () => {
     await workron('queues', 'pause', 'default');
     assert.equal((await workron('status')).code, 0);
     assert.match(server.output(), /worker --scheduler http/, 'the banner does not suggest a command that waits');
+  });
+
+  test('status: jobs that have waited for long for a worker that is not there are a problem', async () => {
+    await using setup = await setUp(['--db-driver', 'memory']);
+    const { url } = setup.server;
+    await workerOf(setup);
+    for (const queue of ['default', 'mail', 'later']) await given(setup, 'true', { queue, requires: ['gpu'] });
+    await setup.workron('queues', 'pause', 'later');
+    const connection = new Connection(url, { token: null });
+    const { items } = await connection.json(routes.listQueues);
+    assert.deepEqual(await stuckJobs(connection, items), [], 'a worker may be about to start');
+    const [problem, ...more] = await stuckJobs(connection, items, Date.now() + 2 * 60_000);
+    assert.match(problem ?? '', /^2 jobs wait for a worker with tag gpu: none is online \(oldest 2m\d*s?\)$/);
+    assert.deepEqual(more, []);
   });
 
   test('banner: with a token, its lines say how to give it, and do not print it', async () => {
@@ -295,7 +312,7 @@ describe('command line', { concurrency: 2 }, () => {
       /^healthy +sqlite, up .*, version .*\n1 worker, 0 of 3 slots busy\n1 instance \(1 scheduler\), led by \S+\nrunning 0 {2}pending 0 {2}scheduled 1 {2}blocked 0\n$/,
     );
     const parts = JSON.parse((await workron('status', '--json')).stdout) as Record<string, unknown>;
-    assert.deepEqual(Object.keys(parts), ['health', 'ready', 'queues', 'workers', 'cluster']);
+    assert.deepEqual(Object.keys(parts), ['health', 'ready', 'queues', 'workers', 'cluster', 'problems']);
 
     const id = await given(setup, 'sleep 300');
     await hasStatus(setup, id, 'running');

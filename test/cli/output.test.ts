@@ -113,4 +113,6 @@ test('errors: fields have the names of the flags that set them', () => {
   );
   command.parse(['--file', 'jobs.json'], { from: 'user' });
   assert.equal(fieldName('/priority', command), '/priority');
+  const add = clientCommand('add', 'Create a schedule').argument('<name>');
+  assert.deepEqual([fieldName('/name', add), fieldName('/job/name', add)], ['the name', '/job/name']);
 });

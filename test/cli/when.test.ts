@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runTime, span } from '../../src/cli/output/when.ts';
+import { clock, moment, runTime, span, withMoments } from '../../src/cli/output/when.ts';
 
 test('span: two units at most, rounded to the smaller one', () => {
   const texts: [number, string][] = [
@@ -36,3 +36,34 @@ test('run time: of the last attempt; none for a job that ended while it waited f
   assert.equal(runTime({ ...ran, status: 'failed', reason: 'expired' }), '–');
   assert.equal(runTime({ ...ran, status: 'scheduled', done_at: null }), '–');
 });
+
+test("moment: the viewer's clock and how far it is on a terminal, the instant in a pipe", () => {
+  const now = Date.parse('2026-11-17T12:00:00.000Z');
+  const sentence = 'its next attempt at 2026-11-17T12:05:00.250Z (1 of 3 attempts have failed)';
+  seenOn('terminal', () => {
+    assert.equal(clock('2026-11-17T12:05:00.250Z', now), '13:05:00');
+    assert.equal(moment('2026-11-17T12:05:00.250Z', now), '13:05:00 (in 5m)');
+    // Tomorrow by the viewer's clock, though not in UTC.
+    assert.equal(moment('2026-11-17T23:30:00.000Z', now), '2026-11-18 00:30:00 (in 11h30m)');
+    assert.equal(withMoments(sentence, now), 'its next attempt at 13:05:00 (in 5m) (1 of 3 attempts have failed)');
+  });
+  seenOn('pipe', () => {
+    assert.equal(clock('2026-11-17T12:05:00.000Z', now), '2026-11-17T12:05:00Z');
+    assert.equal(moment('2026-11-17T12:05:00.250Z', now), '2026-11-17T12:05:00.250Z');
+    assert.equal(withMoments(sentence, now), sentence);
+  });
+});
+
+function seenOn(place: 'terminal' | 'pipe', check: () => void): void {
+  const { isTTY } = process.stdout;
+  const { TZ } = process.env;
+  process.stdout.isTTY = place === 'terminal';
+  process.env.TZ = 'Europe/Berlin';
+  try {
+    check();
+  } finally {
+    process.stdout.isTTY = isTTY;
+    if (TZ === undefined) delete process.env.TZ;
+    else process.env.TZ = TZ;
+  }
+}

@@ -82,6 +82,13 @@ test('restricted: workflows, reruns and schedules stay in the queues of the call
       assert.equal((await mine('POST', `/workflows/${theirs.id}/${change}`)).status, 403);
     }
 
+    // A command that notifies runs in a queue of its own, also for what runs again.
+    const notify = [{ on: ['failed'], command: 'true' }];
+    const { body: loud } = await admin('POST', '/workflows', { name: 'loud', notify, steps: steps('mine') });
+    assert.equal((await mine('POST', `/workflows/${loud.id}/rerun`, { from: 'a' })).status, 403);
+    const { body: loudJob } = await admin('POST', '/jobs', job('mine', { notify }));
+    assert.equal((await mine('POST', `/jobs/${loudJob.id}/rerun`)).status, 403);
+
     await admin('PUT', '/schedules/nightly', { every: '1h', job: job('theirs') });
     for (const [method, path, body] of [
       ['PUT', '/schedules/nightly', { every: '1h', job: job('mine') }],

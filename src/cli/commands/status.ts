@@ -9,6 +9,7 @@ import { EXIT } from '../errors/exit-code.ts';
 import { oneLine, styled } from '../output/style.ts';
 import { span } from '../output/when.ts';
 import { listWorkers } from './list-workers.ts';
+import { stuckJobs } from './stuck-jobs.ts';
 
 interface Status {
   health: Health;
@@ -17,6 +18,8 @@ interface Status {
   queues: Queue[] | null;
   workers: Worker[] | null;
   cluster: Cluster | null;
+  /** One sentence each; empty if all is well. */
+  problems: string[];
 }
 
 /**
@@ -40,7 +43,9 @@ export function statusCommand(): Command {
       ask(listWorkers(connection, call)),
       ask(connection.json(routes.readCluster, call)),
     ]);
-    const status: Status = { health, ready, queues: queues?.items ?? null, workers, cluster };
+    const seen = { health, ready, queues: queues?.items ?? null, workers, cluster };
+    const stuck = ready.ready && isServed(seen) ? await stuckJobs(connection, seen.queues ?? []) : [];
+    const status: Status = { ...seen, problems: [...problemsOf(seen), ...stuck] };
     const { json } = outputOf(command);
     if (json) printData(status, json);
     else print(describe(status));
@@ -48,14 +53,30 @@ export function statusCommand(): Command {
   });
 }
 
-function isWell(status: Status): boolean {
-  const { health, ready, cluster } = status;
-  return health.status === 'ok' && ready.ready && leaderless(cluster).length === 0 && unserved(status) === null;
+type Seen = Omit<Status, 'problems'>;
+
+function isWell({ health, ready, problems }: Status): boolean {
+  return health.status === 'ok' && ready.ready && problems.length === 0;
+}
+
+function problemsOf(seen: Seen): string[] {
+  const waiting = unserved(seen);
+  return [
+    ...seen.ready.problems,
+    ...leaderless(seen.cluster).map((duty) => `nobody leads the ${duty}`),
+    ...(waiting === null ? [] : [waiting]),
+    ...seen.health.stuck.map((loop) => `the ${loop} is stuck`),
+  ];
+}
+
+function isServed({ workers }: Seen): boolean {
+  return workers?.some(({ state }) => state === 'online') === true;
 }
 
 /** Jobs that wait though nobody is there to run them; `null` if there are none. A paused queue waits for a person. */
-function unserved({ queues, workers }: Status): string | null {
-  if (queues === null || workers === null || workers.some(({ state }) => state === 'online')) return null;
+function unserved(seen: Seen): string | null {
+  const { queues, workers } = seen;
+  if (queues === null || workers === null || isServed(seen)) return null;
   const open = queues.filter(({ paused }) => !paused);
   const pending = total(open, 'pending');
   if (pending === 0) return null;
@@ -67,7 +88,7 @@ function leaderless(cluster: Cluster | null): string[] {
 }
 
 function describe(status: Status): string {
-  const { health, ready, queues, workers, cluster } = status;
+  const { health, queues, workers, cluster, problems } = status;
   const well = isWell(status);
   const icon = process.stdout.isTTY ? '● ' : '';
   const word = styled(well ? 'green' : 'red', `${icon}${well ? 'healthy' : 'unhealthy'}`);
@@ -76,13 +97,6 @@ function describe(status: Status): string {
     ...(workers === null ? [] : [describeWorkers(workers)]),
     ...(cluster === null ? [] : describeCluster(cluster)),
     ...(queues === null ? [] : describeQueues(queues)),
-  ];
-  const waiting = unserved(status);
-  const problems = [
-    ...ready.problems,
-    ...leaderless(cluster).map((duty) => `nobody leads the ${duty}`),
-    ...(waiting === null ? [] : [waiting]),
-    ...health.stuck.map((loop) => `the ${loop} is stuck`),
   ];
   lines.push(...problems.map((problem) => `problem: ${problem}`));
   return lines.join('\n');

@@ -6,7 +6,7 @@ import { clientCommand, connect, jobId, outputOf, print, printData } from '../cl
 import { gist } from '../output/gist.ts';
 import { dependencyText } from '../output/job.ts';
 import { reasonText } from '../output/reason.ts';
-import { between, plain, when } from '../output/when.ts';
+import { between, moment, when, withMoments } from '../output/when.ts';
 
 /** `workron why ID`: prints in one sentence why the job waits, or how it ended. */
 export function whyCommand(): Command {
@@ -27,12 +27,10 @@ function explain(job: JobDetail): string {
     const stopping = job.cancel_requested_at === null ? '' : '; it was asked to stop';
     return `job ${job.id} has been running on worker ${job.worker_id} for ${between(job.started_at, null)} (attempt ${job.attempts})${stopping}`;
   }
-  if (job.status === 'scheduled' && job.failures + job.snoozes + job.interruptions === 0) {
-    const due = process.stdout.isTTY ? ` (${when(job.run_at)})` : '';
-    return `job ${job.id} is scheduled for ${plain(job.run_at)}${due}`;
-  }
+  if (job.status === 'scheduled' && job.failures + job.snoozes + job.interruptions === 0)
+    return `job ${job.id} is scheduled for ${moment(job.run_at)}`;
   if (!isTerminal(job.status))
-    return `job ${job.id} is ${job.status}: ${job.waiting_for === null ? 'it is about to start' : `it waits for ${job.waiting_for}`}`;
+    return `job ${job.id} is ${job.status}: ${job.waiting_for === null ? 'it is about to start' : `it waits for ${withMoments(job.waiting_for)}`}`;
   if (job.status === 'done')
     return `job ${job.id} is done: it ended ${when(job.done_at)} and took ${between(job.started_at, job.done_at)}`;
   // One that a limit or its gang has ended says so by its error.

@@ -17,7 +17,10 @@ const FLAGS: Readonly<Record<string, string>> = {
   workflow_id: 'workflow',
 };
 
-/** The place of a wrong field: `--priority` for `/priority`, `--env A B` for `/env/A B`; the pointer where no flag set it. */
+/**
+ * The place of a wrong field: `--priority` for `/priority`, `--env A B` for `/env/A B`, `the name` for an argument; the
+ * pointer where neither set it.
+ */
 export function fieldName(pointer: string, command: Command): string {
   if (command.opts<{ file?: string }>().file !== undefined) return pointer;
   const path = pointer.split('/').slice(1);
@@ -29,7 +32,8 @@ export function fieldName(pointer: string, command: Command): string {
   const whole = `--${[first, ...rest].join('-')}`;
   if (known.includes(whole)) return whole;
   const flag = [FLAGS[first], first.replaceAll('_', '-')].find((name) => known.includes(`--${name}`));
-  if (flag === undefined) return pointer;
+  const isArgument = command.registeredArguments.some((argument) => `/${argument.name()}` === pointer);
+  if (flag === undefined) return isArgument ? `the ${first}` : pointer;
   const inner = rest.filter((part) => !/^(\d+|key)$/.test(part)).join(' ');
   return inner === '' ? `--${flag}` : `--${flag} ${inner}`;
 }

@@ -6,7 +6,7 @@ import { formatDuration } from '../../core/duration.ts';
 import { progressText } from './progress.ts';
 import { bold, dim, harmless, oneLine, stateFormat, stateText, styled } from './style.ts';
 import { type Column, renderTable } from './table.ts';
-import { between, when } from './when.ts';
+import { between, when, withMoments } from './when.ts';
 
 const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
   { title: 'ATTEMPT', text: (attempt) => String(attempt.attempt), align: 'right' },
@@ -35,7 +35,7 @@ export function describeJob(job: JobDetail, attempts: readonly Attempt[]): strin
   line('workflow', job.workflow_id === null ? null : `${job.workflow_id}, step ${job.step}${itemText(job)}`);
   line('rerun of', job.rerun_of);
   line('after', job.depends_on.map(dependencyText).join(', '));
-  line('waits for', job.waiting_for === null ? null : oneLine(job.waiting_for));
+  line('waits for', job.waiting_for === null ? null : oneLine(withMoments(job.waiting_for)));
   line('progress', job.progress === null ? null : progressText(job.progress));
   line('reason', job.reason);
   line('attempts', `${job.failures} of ${job.max_attempts} failed`);

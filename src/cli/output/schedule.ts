@@ -8,7 +8,7 @@ import { terminalWidth } from '../client-command.ts';
 import { notifyText } from './job.ts';
 import { bold, dim, oneLine, stateText, stateFormat as statusFormat, styled } from './style.ts';
 import { type Column, renderTable } from './table.ts';
-import { between, plain, span, when } from './when.ts';
+import { between, moment, plain, span, when } from './when.ts';
 
 export const CLOCK_TEXTS: Readonly<Record<ClockNote, string>> = {
   after_gap: 'the clock has just gone forward',
@@ -71,8 +71,8 @@ export function describeSchedule(schedule: ScheduleDetail, next: NextTicks, tick
   line('overlap', schedule.overlap);
   line('catch-up', catchupText(schedule));
   line('jitter', schedule.jitter === 0 ? null : formatDuration(schedule.jitter));
-  line('starts', schedule.start_at === null ? null : plain(schedule.start_at));
-  line('ends', schedule.end_at === null ? null : plain(schedule.end_at));
+  line('starts', schedule.start_at === null ? null : moment(schedule.start_at));
+  line('ends', schedule.end_at === null ? null : moment(schedule.end_at));
   line('notify', schedule.notify.map(notifyText).join(', '));
   line('owner', schedule.owner === null ? null : oneLine(schedule.owner));
   line('paused', schedule.paused_at === null ? null : `${when(schedule.paused_at)}${noteText(schedule)}`);

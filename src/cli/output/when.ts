@@ -34,6 +34,29 @@ export function when(instant: string | null | undefined, now = Date.now()): stri
   return difference > 0 ? `in ${span(difference)}` : `${span(-difference)} ago`;
 }
 
+/** The time of the viewer's clock: `14:05:00`, of another day `2026-11-18 02:00:00`; in a pipe the instant itself. */
+export function clock(instant: string, now = Date.now()): string {
+  if (!process.stdout.isTTY) return plain(instant);
+  const at = localText(Date.parse(instant));
+  const today = localText(now).slice(0, 11);
+  return at.startsWith(today) ? at.slice(today.length) : at;
+}
+
+/** `14:05:00 (in 5m)`; in a pipe the instant itself. */
+export function moment(instant: string, now = Date.now()): string {
+  return process.stdout.isTTY ? `${clock(instant, now)} (${when(instant, now)})` : plain(instant);
+}
+
+/** Writes the instants in a sentence of the server as `moment` does. */
+export function withMoments(sentence: string, now = Date.now()): string {
+  return sentence.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, (instant) => moment(instant, now));
+}
+
+/** `2026-11-18 02:00:00`, as Swedish writes it. */
+function localText(at: number): string {
+  return new Date(at).toLocaleString('sv-SE');
+}
+
 /** Without milliseconds if they are zero. */
 export function plain(instant: string): string {
   return instant.replace('.000Z', 'Z');

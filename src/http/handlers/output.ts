@@ -42,7 +42,7 @@ export const outputHandlers = {
       }
       if (query.attempt !== undefined && query.attempt > job.attempt) {
         slot[Symbol.dispose]();
-        const detail = `Job ${id} has had ${job.attempt} attempts, so there is no ${query.attempt}`;
+        const detail = `Job ${id} has no attempt ${query.attempt}; the latest is ${job.attempt}`;
         throw new WorkronError('not_found', detail);
       }
       const items = readLog(scheduler, position, signal);

@@ -133,11 +133,12 @@ export const workflowHandlers = {
   }),
 };
 
-async function authorizeWorkflow(principal: Principal, { pages }: WorkflowView): Promise<void> {
+async function authorizeWorkflow(principal: Principal, { notify, pages }: WorkflowView): Promise<void> {
   for await (const steps of pages)
     authorizeJobs(
       principal,
       steps.map(({ job }) => job),
+      notify,
     );
 }
 

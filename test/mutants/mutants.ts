@@ -25,7 +25,7 @@ export function plantIn(text: string, { file, from, to }: Edit): string {
 export const MUTANTS: Mutant[] = [
   {
     name: 'status is well while jobs wait and no worker is online',
-    edits: [{ file: 'src/cli/commands/status.ts', from: ' && unserved(status) === null', to: '' }],
+    edits: [{ file: 'src/cli/commands/status.ts', from: '(waiting === null ? [] : [waiting])', to: '[]' }],
     tests: ['test/cli/operate.test.ts'],
   },
   {

@@ -42,6 +42,19 @@ test('postgres: a migration killed half-way leaves nothing, and two who migrate 
   assert.equal((await submitOne(given.store, aJob())).id, 1);
 });
 
+test('postgres: of several that begin with no schema at all, one migrates, and the others find it done', async () => {
+  // A small one, during which the others come to wait: many changes of the catalog would make their connections look again.
+  const script = `create table workron.meta as select 0 as schema_version, 0 as min_code; select pg_sleep(0.3)`;
+  const request = {
+    url: await testPostgresUrl(),
+    schema: testSchema(),
+    migrations: [{ version: 1, name: 'first', script }],
+  };
+  const answers = await Promise.all(Array.from({ length: 3 }, () => migrate(request)));
+  assert.equal(answers.filter(({ from }) => from === 0).length, 1);
+  assert.ok(answers.every(({ to }) => to === 1));
+});
+
 test('postgres: a schema of a newer version is refused, one that lacks migrations is not used', async () => {
   await using given = await openTestPostgres();
   const { url, schema, query } = given;

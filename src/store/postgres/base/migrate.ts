@@ -74,11 +74,13 @@ async function missingOf(
   client: pg.Client,
   { schema, migrations = MIGRATIONS }: MigrateRequest,
 ): Promise<{ version: number; missing: Migration[] }> {
-  const { rows: found } = await client.query<{ meta: string | null }>('select to_regclass($1) as meta', [
-    `"${schema}".meta`,
-  ]);
+  // Not by to_regclass: after a wait for the lock, it would answer from what the connection remembers of the catalog.
+  const { rows: found } = await client.query(
+    `select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = 'meta'`,
+    [schema],
+  );
   const { rows: meta } =
-    found[0]?.meta == null
+    found.length === 0
       ? { rows: [] }
       : await client.query<{ schema_version: number; min_code: number }>(
           `select schema_version, min_code from "${schema}".meta`,

@@ -89,7 +89,8 @@ export function historyOf(job: Job, { attempts, parents, audit }: Sources): Hist
   }
   // Events of the same instant are put in the only order in which they can have happened.
   const rank = ({ event }: HistoryEntry) => HISTORY_EVENTS.indexOf(event);
-  return entries.sort((a, b) => a.at - b.at || (a.attempt ?? 0) - (b.attempt ?? 0) || rank(a) - rank(b)).sort(endLast);
+  const attemptOf = ({ event, attempt }: HistoryEntry) => (event === 'cancel_requested' ? job.attempt : (attempt ?? 0));
+  return entries.sort((a, b) => a.at - b.at || attemptOf(a) - attemptOf(b) || rank(a) - rank(b)).sort(endLast);
 }
 
 function entry(event: HistoryEntry['event'], at: number, text: string): HistoryEntry {

@@ -31,6 +31,16 @@ test('history: a claim that was given back has ended, and never started', () => 
   );
 });
 
+test('history: events of one instant are in the order in which they can have happened, over all attempts', () => {
+  const job = { ...JOB, status: 'running', attempt: 2, workerId: 7, startedAt: 1, cancelRequestedAt: 1, dependsOn: [] };
+  const first = { jobId: 1, workerId: 7, startedAt: 1, endedAt: 1, exitCode: 7, signal: null, error: null };
+  const attempts: Attempt[] = [{ ...first, thrown: null, usage: null, attempt: 1, outcome: 'failed' }];
+  assert.deepEqual(
+    historyOf(job as unknown as Job, { attempts, parents: [], audit: [] }).map(({ event }) => event),
+    ['submitted', 'started', 'attempt_ended', 'started', 'cancel_requested'],
+  );
+});
+
 test('history: says how many parents it does not list', () => {
   const job = (parents: number) =>
     ({

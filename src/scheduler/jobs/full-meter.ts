@@ -41,7 +41,7 @@ export async function fullMeterOf(
   return describe(full, { key: isQueue ? `queue ${job.queue}` : keyOfMeter(name), ahead, startsAt });
 }
 
-/** When so many of the running jobs with the key have ended, at the latest. */
+/** The instant by which `ends` of the running jobs with the key have ended. */
 async function freeAt(
   store: SchedulerContext['store'],
   { key, ends }: { key: string; ends: number },

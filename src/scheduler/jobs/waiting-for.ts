@@ -69,7 +69,7 @@ async function pendingFor(context: SchedulerContext, job: Job, signal: AbortSign
   return short === null ? `a free slot: ${await place()}${busyOf(outlooks, workers)}` : `${short}; ${await place()}`;
 }
 
-/** When so many of the running jobs of a queue have ended, at the latest. */
+/** The instant by which `ends` of the running jobs of a queue have ended. */
 async function freeAt(
   { store }: SchedulerContext,
   { queue, ends }: { queue: QueueState; ends: number },

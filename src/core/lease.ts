@@ -87,7 +87,7 @@ export interface Report extends LeaseRef {
 /** What workers hold their jobs by: the last heartbeat of a worker, or the last one that renewed a job on its own. */
 export interface HeldLease {
   workerId: number;
-  /** Absent for the lease of the worker, which all jobs share that are not renewed on their own. */
+  /** `null` for the lease of the worker, which all jobs share that are not renewed on their own. */
   jobId: number | null;
   /** By the store's clock at that moment, so it identifies the heartbeat, but does not say how long ago it was. */
   heardAt: number;

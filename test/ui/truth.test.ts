@@ -168,8 +168,14 @@ test('a tab that outlives an upgrade loads the new files', async () => {
   await using screen = await dashboard.open('/ui/', { allow: /404|ERR_/ });
   const { page } = screen;
   await page.getByRole('heading', { name: 'Today' }).waitFor();
-  // The files of the version that the tab was loaded from are gone.
-  await page.route(/assets\/workers-.*\.js/, (route) => route.fulfill({ status: 404, body: '' }), { times: 1 });
+  // The files of the version that the tab was loaded from are gone. The route stays: taking it away while the page
+  // loads again can leave a request of that load without an answer.
+  let gone = true;
+  await page.route(/assets\/workers-.*\.js/, (route) => {
+    if (!gone) return route.continue();
+    gone = false;
+    return route.fulfill({ status: 404, body: '' });
+  });
   await page.getByRole('link', { name: 'Workers', exact: true }).click();
   await page.getByRole('heading', { name: 'Workers' }).waitFor();
 });

@@ -42,7 +42,7 @@ function callsOf(store: Store, lease: Lease, waitingId: number): ((signal: Abort
     (signal) => store.incompleteGangs(signal),
     (signal) => store.places(signal),
     (signal) => store.gangs(['g'], signal),
-    (signal) => store.stopGang('g', { term: 1, failed: true }, signal),
+    (signal) => store.stopGang('g', 1, signal),
     (signal) => store.dropPlaces([{ gangId: 'g', term: 1, unlessStarted: false }], signal),
     (signal) => store.appendLogs([{ jobId, attempt, workerId, offset: 0, data: Buffer.from('x') }], signal),
     (signal) => store.readLog({ jobId, attempt, from: 0, maxBytes: 10 }, signal),

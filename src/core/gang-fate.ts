@@ -8,8 +8,8 @@ import { isTerminal, isWaiting, type Job } from './job.ts';
 import type { JobEvent } from './transition.ts';
 
 export interface GangFate {
-  /** The term has to be stopped; `failed` if a member has failed in it. */
-  stop: { failed: boolean } | null;
+  /** The term has to be stopped. */
+  stop: boolean;
   /** What happens to members, by job; after the stop. */
   events: ReadonlyMap<number, JobEvent>;
   /** When the places are deleted; `null`: they stay. */
@@ -28,7 +28,7 @@ interface Member {
   job: Job;
 }
 
-const NOTHING: GangFate = { stop: null, events: new Map(), drop: null };
+const NOTHING: GangFate = { stop: false, events: new Map(), drop: null };
 
 /** `places` are all places of the gang. */
 export function fateOf(gang: GangRow, places: readonly Place[], state: GangState): GangFate {
@@ -67,8 +67,7 @@ export function fateOf(gang: GangRow, places: readonly Place[], state: GangState
 function restart(gang: GangRow, members: readonly Member[]): GangFate {
   const running = members.filter(({ job }) => job.status === 'running');
   const succeeded = members.filter(hasSucceeded);
-  const failures = members.reduce((sum, { job }) => sum + job.failures, 0);
-  const stop = gang.stopping ? null : { failed: failures > gang.charged };
+  const stop = !gang.stopping;
   if (running.length > 0)
     return { ...NOTHING, stop, events: eventsFor(running, () => ({ type: 'stop', success: null })) };
   if (succeeded.length > 0) {

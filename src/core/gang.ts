@@ -74,7 +74,7 @@ export interface GangRow {
   jobId: number;
   /** The number of times that it was given places. */
   term: number;
-  /** The number of terms that ended because a member failed. They count against `maxAttempts`. */
+  /** The number of its earlier terms in which a member failed. They count against `maxAttempts`. */
   failures: number;
   /** The failures of its members together when the term began. */
   charged: number;

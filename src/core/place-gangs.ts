@@ -276,10 +276,14 @@ function isWhole(members: readonly WaitingMember[]): boolean {
   return members.length === gang.size || (gang.onMemberFailure === 'continue' && members.some(({ begun }) => begun));
 }
 
-/** The row of a gang that is given places. A person's retry takes back the failures of all members, and so those of the gang. */
+/**
+ * The row of a gang that is given places. Failures of members in its last term cost it one, however many they are. A person's retry takes
+ * back the failures of all members, and so those of the gang.
+ */
 export function nextTerm({ gang, members, failures }: WaitingGang, last: GangRow | undefined): GangRow {
-  const { term = 0, stops = 0, failures: spent = 0 } = last ?? {};
-  const counts = { failures: failures === 0 ? 0 : spent, charged: failures, stops };
+  const { term = 0, stops = 0, failures: spent = 0, charged = 0 } = last ?? {};
+  const cost = failures > charged ? 1 : 0;
+  const counts = { failures: failures === 0 ? 0 : spent + cost, charged: failures, stops };
   return { id: gang.id, jobId: members[0]?.id as number, term: term + 1, ...counts, stopping: false };
 }
 

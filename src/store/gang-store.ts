@@ -20,10 +20,10 @@ export interface GangStore {
   gangs(ids: readonly string[], signal: AbortSignal): Promise<GangRow[]>;
 
   /**
-   * Marks the term of a gang as stopping; `failed` adds a failure to the gang. Members that have not started do not start in this term.
-   * Returns false, and changes nothing, if it is another term or is stopping already.
+   * Marks the term of a gang as stopping. Members that have not started do not start in this term. Returns false, and changes nothing, if
+   * it is another term or is stopping already.
    */
-  stopGang(id: string, stop: { term: number; failed: boolean }, signal: AbortSignal): Promise<boolean>;
+  stopGang(id: string, term: number, signal: AbortSignal): Promise<boolean>;
 
   /** Deletes the places of gangs that are still in these terms. Members that wait are given places again. */
   dropPlaces(dropped: readonly DroppedPlaces[], signal: AbortSignal): Promise<void>;

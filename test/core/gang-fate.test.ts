@@ -36,7 +36,7 @@ const SUCCESS = { exitCode: 0, result: null };
 const HELD: Wanted = { status: 'blocked', success: SUCCESS };
 
 test('gang fate: nothing happens while members run or have succeeded', () => {
-  const nothing = { stop: null, drop: null, events: [] };
+  const nothing = { stop: false, drop: null, events: [] };
   assert.deepEqual(fate([{ status: 'running' }, { status: 'running' }]), nothing);
   assert.deepEqual(fate([{ status: 'running' }, HELD]), nothing);
 });
@@ -45,13 +45,12 @@ test('gang fate: all members are done together', () => {
   assert.deepEqual(fate([HELD, HELD]).events, ['1 finish', '2 finish']);
 });
 
-test('gang fate: a member that has come back stops the others; a failure is paid for once', () => {
+test('gang fate: a member that has come back stops the others, once', () => {
   const failed = { status: 'pending', job: { failures: 1 } } as const;
   const stopped = fate([failed, { status: 'running' }]);
-  assert.deepEqual(stopped, { stop: { failed: true }, drop: null, events: ['2 stop'] });
-  assert.deepEqual(fate([failed, { status: 'running' }], { gang: { stopping: true } }).stop, null);
-  assert.deepEqual(fate([failed, { status: 'running' }], { gang: { charged: 1 } }).stop, { failed: false });
-  assert.deepEqual(fate([{ status: 'pending' }, { status: 'running' }]).stop, { failed: false });
+  assert.deepEqual(stopped, { stop: true, drop: null, events: ['2 stop'] });
+  assert.equal(fate([failed, { status: 'running' }], { gang: { stopping: true } }).stop, false);
+  assert.equal(fate([{ status: 'pending' }, { status: 'running' }]).stop, true);
 });
 
 test('gang fate: places are given up only when the stop is written and nobody runs or has succeeded', () => {
@@ -65,8 +64,8 @@ test('gang fate: places are given up only when the stop is written and nobody ru
 
 test('gang fate: a member that did not start since its worker vanished stops the others', () => {
   const late = { status: 'pending', started: false } as const;
-  assert.equal(fate([late, { status: 'running' }]).stop, null);
-  assert.deepEqual(fate([late, { status: 'running' }], { online: [] }).stop, { failed: false });
+  assert.equal(fate([late, { status: 'running' }]).stop, false);
+  assert.equal(fate([late, { status: 'running' }], { online: [] }).stop, true);
 });
 
 test('gang fate: the end of one member, and a person’s cancel, end the others', () => {
@@ -81,7 +80,7 @@ test('gang fate: the end of one member, and a person’s cancel, end the others'
 test('gang fate: a member that is left out is skipped when the others have succeeded, and is otherwise in nobody’s way', () => {
   const out: Wanted = { status: 'pending', started: false, leftOut: true };
   const running: Wanted = { status: 'running' };
-  assert.deepEqual(fate([running, out]), { stop: null, drop: null, events: [] });
+  assert.deepEqual(fate([running, out]), { stop: false, drop: null, events: [] });
   assert.deepEqual(fate([HELD, out]).events, ['1 finish', '2 leave']);
   assert.deepEqual(fate([{ status: 'done' }, out]).events, ['2 leave'], 'a round that stopped halfway');
   const left: Wanted = { ...out, status: 'skipped', job: { reason: 'gang' } };

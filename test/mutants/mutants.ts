@@ -1340,7 +1340,7 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'a gang pays for a term in which no member failed',
-    edits: [{ file: 'src/core/gang-fate.ts', from: '{ failed: failures > gang.charged }', to: '{ failed: true }' }],
+    edits: [{ file: 'src/core/place-gangs.ts', from: 'failures > charged ? 1 : 0', to: '1' }],
     tests: ['test/store/memory/contract.test.ts'],
   },
   {

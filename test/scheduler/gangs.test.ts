@@ -135,6 +135,39 @@ test('gang: if a member fails, the others are told to stop, and all start again'
   assert.deepEqual(await scheduler.settle([{ ...second, outcome: DONE }], signal), ['lease_lost']);
 });
 
+test('gang: a success between the readings of a round stops nobody', async (t) => {
+  const { scheduler, store, start, statuses, round } = await scene();
+  const [first] = await start();
+  const places = store.places.bind(store);
+  t.mock.method(store, 'places', async () => {
+    const found = await places(signal);
+    t.mock.restoreAll();
+    await scheduler.settle([{ ...first, outcome: DONE }], signal);
+    return found;
+  });
+  await round();
+  assert.deepEqual(await statuses(), ['blocked', 'running']);
+  assert.equal((await store.gangs(['g'], signal))[0]?.stopping, false);
+});
+
+test('gang: a failure in the moment of the stop costs one of the budget', async (t) => {
+  const { scheduler, context, clock, store, start, round, workers, claim, statuses } = await scene();
+  const [first, second] = await start();
+  const stopGang = store.stopGang.bind(store);
+  t.mock.method(store, 'stopGang', async (id: string, term: number) => {
+    await scheduler.settle([{ ...second, outcome: FAILED }], signal);
+    return await stopGang(id, term, signal);
+  });
+  await scheduler.settle([{ ...first, outcome: { type: 'snoozed', delayMs: 1_000 } }], signal);
+  await round();
+  clock.advance(1_000);
+  await context.store.promote(10, signal);
+  await round();
+  for (const workerId of [...workers, ...workers]) await claim(workerId);
+  assert.deepEqual(await statuses(), ['running', 'running']);
+  assert.equal((await store.gangs(['g'], signal))[0]?.failures, 1);
+});
+
 test('gang: a worker that is lost stops the others, and the gang waits for another worker', async () => {
   const { scheduler, context, clock, start, statuses, round, register, claim } = await scene();
   const [first, second] = await start();

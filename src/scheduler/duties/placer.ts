@@ -1,5 +1,6 @@
 /** The duty that gives gangs their places, and decides the fate of gangs that have them. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { type DroppedPlaces, type GangRow, gangTag, type Place } from '../../core/gang.ts';
 import { fateOf, type GangFate } from '../../core/gang-fate.ts';
 import { isTerminal, TERMINAL_STATUSES } from '../../core/job.ts';
@@ -45,13 +46,14 @@ async function tidy(context: SchedulerContext, signal: AbortSignal): Promise<voi
   for (const { gang, fate } of await fatesOf(context, byGang, signal)) {
     const { id, term } = gang;
     // If the gang is in another term by now, or was stopped meanwhile, the next round decides.
-    if (fate.stop !== null && !(await store.stopGang(id, { term, ...fate.stop }, signal))) continue;
+    if (fate.stop && !(await store.stopGang(id, term, signal))) continue;
     await apply(context, fate.events, signal);
     if (fate.drop !== null) dropped.push({ gangId: id, term, unlessStarted: fate.drop === 'unless started' });
   }
   if (dropped.length > 0) await store.dropPlaces(dropped, signal);
 }
 
+/** Leaves out gangs of which a member started or succeeded during the reading: its place was read before, its job after. */
 async function fatesOf(
   { store }: SchedulerContext,
   byGang: ReadonlyMap<string, readonly Place[]>,
@@ -69,7 +71,10 @@ async function fatesOf(
     jobs: new Map(jobs.map((job) => [job.id, job])),
     online: new Set(online.map(({ id }) => id)),
   };
-  return gangs.map((gang) => ({ gang, fate: fateOf(gang, byGang.get(gang.id) ?? [], around) }));
+  const after = Map.groupBy(await store.places(signal), ({ gangId }) => gangId);
+  return gangs
+    .filter(({ id }) => isDeepStrictEqual(byGang.get(id), after.get(id)))
+    .map((gang) => ({ gang, fate: fateOf(gang, byGang.get(gang.id) ?? [], around) }));
 }
 
 async function apply(

@@ -43,7 +43,7 @@ export async function judgeGangs(world: World): Promise<unknown> {
     );
     const fate = fateOf(gang, places, { jobs: new Map(jobs.map((job) => [job.id, job])), online, now });
     const { id, term } = gang;
-    if (fate.stop !== null) log.push(await store.stopGang(id, { term, ...fate.stop }, forever));
+    if (fate.stop) log.push(await store.stopGang(id, term, forever));
     const changes = jobs.flatMap((job) => {
       const event = fate.events.get(job.id);
       const change = event && transition(job, event, 0.5, gang);

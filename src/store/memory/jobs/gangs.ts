@@ -67,10 +67,10 @@ export function gangs(tables: Tables, ids: readonly string[]): GangRow[] {
   return rows.flatMap((row) => (row === undefined ? [] : [{ ...row }]));
 }
 
-export function stopGang(tables: Tables, id: string, { term, failed }: { term: number; failed: boolean }): boolean {
+export function stopGang(tables: Tables, id: string, term: number): boolean {
   const row = tables.gangs.get(id);
   if (row === undefined || row.term !== term || row.stopping) return false;
-  Object.assign(row, { stopping: true, stops: row.stops + 1, failures: row.failures + (failed ? 1 : 0) });
+  Object.assign(row, { stopping: true, stops: row.stops + 1 });
   for (const place of placesOf(tables, id)) place.started = true;
   return true;
 }

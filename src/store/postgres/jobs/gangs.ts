@@ -166,12 +166,12 @@ export async function gangs(
 export async function stopGang(
   { database, sql }: Context,
   id: string,
-  { term, failed }: { term: number; failed: boolean },
+  term: number,
   signal: AbortSignal,
 ): Promise<boolean> {
   return await database.transaction(signal, async (session) => {
     await session.query(sql.lockPlaces);
-    const [stopped] = await session.query(sql.stopGang, [id, term, failed ? 1 : 0]);
+    const [stopped] = await session.query(sql.stopGang, [id, term]);
     if (stopped !== undefined) await session.query(sql.closePlaces, [id]);
     return stopped !== undefined;
   });

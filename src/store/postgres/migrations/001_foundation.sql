@@ -81,8 +81,8 @@ create table workron.place (
   success jsonb
 );
 
--- Gangs, from when they are first given places. job_id: the member of rank 0. term: how often it was given places. failures: terms that
--- ended because a member failed. charged: the failures of its members when the term began. stops: terms that were stopped.
+-- Gangs, from when they are first given places. job_id: the member of rank 0. term: how often it was given places. failures: earlier
+-- terms in which a member failed. charged: the failures of its members when the term began. stops: terms that were stopped.
 -- A transaction that writes gangs or places locks the table place.
 create table workron.gang (
   id text collate "C" primary key,

@@ -34,7 +34,7 @@ export function gangsSql(s: string) {
       from unnest($1::text[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[], $6::integer[]) i
       on conflict (id) do update set job_id = excluded.job_id, term = excluded.term, failures = excluded.failures,
         charged = excluded.charged, stops = excluded.stops, stopping = false`,
-    stopGang: `update ${s}.gang set stopping = true, stops = stops + 1, failures = failures + $3::integer
+    stopGang: `update ${s}.gang set stopping = true, stops = stops + 1
       where id = $1 and term = $2 and not stopping returning id`,
     closePlaces: `update ${s}.place set started = true where gang_id = $1`,
     holdMembers: `update ${s}.live set listed_as = 'blocked', claimed = false, renewed_at = null where job_id = any($1::bigint[])`,

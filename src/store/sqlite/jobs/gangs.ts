@@ -115,12 +115,8 @@ export function gangs({ database }: Context, ids: readonly string[]): GangRow[] 
   return rows.map(({ job_id, stopping, ...row }) => ({ ...row, jobId: job_id, stopping: stopping === 1 }));
 }
 
-export function stopGang(
-  { database }: Context,
-  id: string,
-  { term, failed }: { term: number; failed: boolean },
-): boolean {
-  if (database.get(sql.stopGang, id, term, failed ? 1 : 0) === undefined) return false;
+export function stopGang({ database }: Context, id: string, term: number): boolean {
+  if (database.get(sql.stopGang, id, term) === undefined) return false;
   database.run(sql.closePlaces, id);
   return true;
 }

@@ -77,8 +77,8 @@ create table place (
   success text
 ) strict;
 
--- Gangs, from when they are first given places. job_id: the member of rank 0. term: how often it was given places. failures: terms that
--- ended because a member failed. charged: the failures of its members when the term began. stops: terms that were stopped.
+-- Gangs, from when they are first given places. job_id: the member of rank 0. term: how often it was given places. failures: earlier
+-- terms in which a member failed. charged: the failures of its members when the term began. stops: terms that were stopped.
 create table gang (
   id text primary key,
   job_id integer not null,

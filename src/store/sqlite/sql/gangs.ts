@@ -19,7 +19,7 @@ export const gangsSql = {
   storeGangs: `insert into gang (id, job_id, term, failures, charged, stops, stopping) values (?, ?, ?, ?, ?, ?, 0)
     on conflict (id) do update set job_id = excluded.job_id, term = excluded.term, failures = excluded.failures,
       charged = excluded.charged, stops = excluded.stops, stopping = 0`,
-  stopGang: `update gang set stopping = 1, stops = stops + 1, failures = failures + ?3
+  stopGang: `update gang set stopping = 1, stops = stops + 1
     where id = ?1 and term = ?2 and not stopping returning id`,
   closePlaces: 'update place set started = 1 where gang_id = ?',
   holdMembers: `update live set status = 'blocked', claim_seq = null, renewed_at = null where job_id = ?`,

@@ -7,7 +7,7 @@
 
 import { spawn } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { endOnExit } from '../kit/end-on-exit.ts';
 import { startPostgres } from '../kit/postgres-server.ts';
@@ -16,6 +16,8 @@ import { MUTANTS, type Mutant, plantIn } from './mutants.ts';
 const root = join(import.meta.dirname, '..', '..');
 /** The test runner's own timeout does not end a loop that never yields. */
 const KILL_AFTER_MS = 20 * 60_000;
+/** Mutants whose tests run at once, and test files that run at once for each. */
+const AT_ONCE = availableParallelism();
 
 /** Copies the tree to `copy` and plants the mutant's fault there. */
 async function plant(mutant: Mutant, copy: string): Promise<void> {
@@ -34,7 +36,8 @@ async function isKilled(mutant: Mutant, pgUrl: string): Promise<boolean> {
   const copy = await mkdtemp(join(tmpdir(), 'workron-mutant-'));
   try {
     await plant(mutant, copy);
-    const args = ['--test', '--test-timeout=60000', '--test-reporter=tap', ...mutant.tests];
+    const options = ['--test-timeout=60000', '--test-reporter=tap', `--test-concurrency=${AT_ONCE}`];
+    const args = ['--test', ...options, ...mutant.tests];
     const child = spawn(process.execPath, args, {
       cwd: copy,
       stdio: ['ignore', 'pipe', 'ignore'],
@@ -66,15 +69,19 @@ await using postgres = await startPostgres();
 const sound: Mutant = { name: 'none', edits: [], tests: [...new Set(chosen.flatMap(({ tests }) => tests))] };
 if (await isKilled(sound, postgres.url))
   throw new Error(`a test fails without any fault, one of ${sound.tests.join(', ')}`);
+const queue = [...chosen];
 let passed = 0;
-for (const mutant of chosen) {
-  try {
-    const killed = await isKilled(mutant, postgres.url);
-    if (killed) passed += 1;
-    console.log(`${killed ? 'killed  ' : 'SURVIVED'}  ${mutant.name}`);
-  } catch (error) {
-    console.log(`UNPLANTED ${mutant.name}: ${(error as Error).message}`);
+const work = async () => {
+  for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
+    try {
+      const killed = await isKilled(mutant, postgres.url);
+      if (killed) passed += 1;
+      console.log(`${killed ? 'killed  ' : 'SURVIVED'}  ${mutant.name}`);
+    } catch (error) {
+      console.log(`UNPLANTED ${mutant.name}: ${(error as Error).message}`);
+    }
   }
-}
+};
+await Promise.all(Array.from({ length: AT_ONCE }, work));
 console.log(`${passed} passed, ${chosen.length - passed} failed`);
 process.exitCode = passed === chosen.length ? 0 : 1;

@@ -10,9 +10,12 @@
  *   npm run simulate -- --teeth [TEXT]     plants the faults of teeth.ts and looks for each
  */
 
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Batch, BatchEnd } from './batch.ts';
 import { flagsOf, numberFrom, rangeFrom, wholeFrom } from './flags.ts';
 import { type Plan, planOf } from './plan.ts';
 import { keep, type Place, placesOf, shrink } from './shrink.ts';
@@ -36,6 +39,9 @@ const { values, positionals } = flagsOf({
 process.env['TMPDIR'] = mkdtempSync(join(tmpdir(), 'workron-simulate-'));
 process.once('exit', () => rmSync(process.env['TMPDIR'] as string, { recursive: true, force: true }));
 
+/** The number of seeds that one thread tries. */
+const BATCH = 100;
+
 /** Prints the history of one seed. */
 async function runOne(seed: number, kept: string | undefined): Promise<void> {
   const whole = planOf(seed);
@@ -47,9 +53,9 @@ async function runOne(seed: number, kept: string | undefined): Promise<void> {
 }
 
 async function runFirst(from: number, to: number): Promise<void> {
-  for (let seed = from; seed <= to; seed += 1) {
-    const { violation } = await simulate(planOf(seed));
-    if (violation !== undefined) return console.log(JSON.stringify({ seed, rule: violation.rule }));
+  for (let seed = from; seed <= to; seed += BATCH) {
+    const [broken] = (await runBatch({ from: seed, to: Math.min(to, seed + BATCH - 1), first: true })).broken;
+    if (broken !== undefined) return console.log(JSON.stringify(broken));
   }
   console.log(JSON.stringify({ seed: null }));
 }
@@ -64,14 +70,13 @@ async function runMany(): Promise<void> {
   const startedAt = performance.now();
   const until = minutes === null ? Number.POSITIVE_INFINITY : startedAt + minutes * 60_000;
   const counts = { seeds: 0, events: 0, virtualMs: 0, failed: 0 };
-  for (let seed = from; seed <= to && performance.now() < until; seed += 1) {
-    const { violation, events, virtualMs } = await simulate(planOf(seed));
-    counts.seeds += 1;
-    counts.events += events;
-    counts.virtualMs += virtualMs;
-    if (violation === undefined) continue;
-    counts.failed += 1;
-    await explain(seed, violation.rule);
+  for (let seed = from; seed <= to && performance.now() < until; seed += BATCH) {
+    const batch = await runBatch({ from: seed, to: Math.min(to, seed + BATCH - 1), first: false });
+    counts.seeds += batch.seeds;
+    counts.events += batch.events;
+    counts.virtualMs += batch.virtualMs;
+    counts.failed += batch.broken.length;
+    for (const { seed, rule } of batch.broken) await explain(seed, rule);
   }
   const seconds = (performance.now() - startedAt) / 1_000;
   const hours = counts.virtualMs / 3_600_000;
@@ -80,6 +85,15 @@ async function runMany(): Promise<void> {
       `${counts.failed} failed, ${seconds.toFixed(1)} s`,
   );
   process.exitCode = counts.failed === 0 ? 0 : 1;
+}
+
+/** In a thread of its own: calls that are never answered keep all of a simulation in memory. */
+async function runBatch(batch: Batch): Promise<BatchEnd> {
+  const thread = new Worker(new URL('./batch.ts', import.meta.url), { workerData: batch });
+  const exited = once(thread, 'exit');
+  const [end] = (await once(thread, 'message')) as [BatchEnd];
+  await exited;
+  return end;
 }
 
 /** Prints the shortest history that breaks the same rule, without the calls of idle loops. */

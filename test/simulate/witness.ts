@@ -328,9 +328,10 @@ export class Witness {
     }
   }
 
-  /** A key that was let go does not keep others away. */
-  #checkInserted([jobs]: readonly unknown[], { items }: Inserted): void {
+  /** A key that was let go does not keep others away. A repeated answer tells what was so at the first one. */
+  #checkInserted([jobs]: readonly unknown[], { items, replayed }: Inserted): void {
     for (const { job } of items) this.#changed.add(job.id);
+    if (replayed) return;
     for (const [index, { job, deduplicated }] of items.entries()) {
       if (!deduplicated) continue;
       const wanted = (jobs as NewJob[])[index];

@@ -221,10 +221,50 @@ export function exerciseGangs(open: OpenStore): void {
     assert.equal(await store.placeGangs(forever), 2, 'the second would have no place in the queue');
     const leases = await claimFree(store, id);
     assert.deepEqual(taken(leases), first);
-    assert.equal(await store.placeGangs(forever), 0);
+    assert.equal(await store.placeGangs(forever), 2, 'the queue is large enough when it is idle');
+    assert.deepEqual(await claimFree(store, id), []);
     for (const lease of leases) await succeed(store, lease);
-    assert.equal(await store.placeGangs(forever), 2);
     assert.deepEqual(taken(await claimFree(store, id)), second);
+  });
+
+  test('gangs: single jobs leave what max_running allows to members with places', async ({ store }) => {
+    const [one, two] = [await aSite(store, { slots: 4 }), await aSite(store, { slots: 4 })];
+    await store.setQueue('few', { maxRunning: 3 }, forever);
+    const members = ids(await submit(store, aGang(2, { queue: 'few' }, { spread: 'spread' })));
+    assert.equal(await store.placeGangs(forever), 2);
+    const singles = ids(await submit(store, [aJob({ queue: 'few' }), aJob({ queue: 'few' }), aJob({ queue: 'few' })]));
+    assert.deepEqual(taken(await claimFree(store, one.id)), singles.slice(0, 1));
+    assert.deepEqual(taken(await claimFree(store, two.id)), members.slice(1), 'the first has not started yet');
+    assert.deepEqual(taken(await claimFree(store, one.id)), members.slice(0, 1));
+    assert.deepEqual(await claimFree(store, two.id), []);
+  });
+
+  test('gangs: a gang waits with its places for the rate of its queue, which single jobs leave to it', async ({
+    store,
+    advance,
+  }) => {
+    const { id } = await aSite(store, { slots: 9 });
+    await store.setQueue('slow', { rate: { limit: 2, perMs: 60_000, burst: 0 } }, forever);
+    await submitOne(store, aJob({ queue: 'slow' }));
+    assert.equal((await claimFree(store, id)).length, 1);
+    const members = ids(await submit(store, aGang(2, { queue: 'slow' })));
+    await submitOne(store, aJob({ queue: 'slow' }));
+    assert.equal(await store.placeGangs(forever), 2);
+    assert.deepEqual(await claimFree(store, id), [], 'one may start, and is kept for the gang');
+    await advance(60_000);
+    assert.deepEqual(taken(await claimFree(store, id)), members);
+  });
+
+  test('gangs: none waits for its queue while a more urgent job of the queue waits', async ({ store }) => {
+    const { id } = await aSite(store, { slots: 9 });
+    await store.setQueue('few', { maxRunning: 2 }, forever);
+    await submitOne(store, aJob({ queue: 'few' }));
+    await claimFree(store, id);
+    await store.setQueue('few', { maxRunning: 1 }, forever);
+    await submitOne(store, aJob({ queue: 'few', priority: 1 }));
+    await store.setQueue('few', { maxRunning: 2 }, forever);
+    await submit(store, aGang(2, { queue: 'few' }));
+    assert.equal(await store.placeGangs(forever), 0);
   });
 
   test('gangs: do not start together if max_running was lowered since they were given places', async ({ store }) => {

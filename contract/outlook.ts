@@ -1,7 +1,8 @@
 /** What `why` tells is what a claim does: random states, in which both are asked about every pending job. */
 
 import assert from 'node:assert/strict';
-import type { Job, NewJob } from '../src/core/job.ts';
+import { needsAll, ON_MEMBER_FAILURE } from '../src/core/gang.ts';
+import { type Job, type NewJob, WAITING_STATUSES } from '../src/core/job.ts';
 import { offerOf } from '../src/core/outlook.ts';
 import type { NewWorker } from '../src/core/worker.ts';
 import type { Store } from '../src/store/store.ts';
@@ -63,8 +64,9 @@ function randomJob(pick: Pick): NewJob {
 function randomGang(pick: Pick, id: string): NewJob[] {
   const size = pick([1, 2, 3]);
   const spread = pick(['pack', 'spread'] as const);
-  const gang = { id, size, min: size, spread, onMemberFailure: 'continue' } as const;
-  const wanted = { resources: pick([{}, { gpu: 1 }]), priority: pick([0, 2]), tags: [`gang:${id}`], maxAttempts: 1 };
+  const gang = { id, size, min: pick([1, size]), spread, onMemberFailure: pick(ON_MEMBER_FAILURE) };
+  const queue = pick(['default', 'limited', 'rated']);
+  const wanted = { resources: pick([{}, { gpu: 1 }]), priority: pick([0, 2]), tags: [`gang:${id}`], maxAttempts: 1, queue };
   return Array.from({ length: size }, (_, rank) =>
     aJob({ ...wanted, gang: { ...gang, rank, timeoutMs: 24 * 60 * MINUTE_MS } }),
   );
@@ -94,13 +96,20 @@ async function claimAs(store: Store, workerId: number): Promise<Lease[]> {
   return (await claim(store, workerId, { offer: offerOf(worker), limit })).map((job) => ({ job, workerId }));
 }
 
+/** The success of a member that waits for the others is held. */
+async function complete(store: Store, lease: Lease): Promise<void> {
+  const success = { exitCode: 0, result: null };
+  if (needsAll(lease.job)) await decide(store, lease.job.id, { type: 'succeed', success });
+  else await succeed(store, lease);
+}
+
 /** Changes what decides: attempts that end in some way, settings, the time. */
 async function disturb(store: Store, advance: Advance, { pick, held }: { pick: Pick; held: Lease[] }): Promise<void> {
   for (let ends = pick([0, 1, 2]); ends > 0; ends -= 1) {
     const lease = held.shift();
     if (lease === undefined) break;
     const end = pick(['succeed', 'fail', 'return'] as const);
-    if (end === 'succeed') await succeed(store, lease);
+    if (end === 'succeed') await complete(store, lease);
     else if (end === 'fail') await fail(store, lease);
     else await report(store, lease, { type: 'returned' });
   }
@@ -136,8 +145,9 @@ async function compareWithClaims(store: Store, advance: Advance, seed: number): 
     held.push(...claimed);
     await disturb(store, advance, { pick, held });
   }
-  for (const lease of held) await succeed(store, lease);
-  for (const { id } of await pendingJobs(store)) await decide(store, id, { type: 'cancel' });
+  for (const lease of held) await complete(store, lease);
+  const left = await store.list({ statuses: WAITING_STATUSES }, { before: null, limit: 1_000 }, forever);
+  for (const { id } of left) await decide(store, id, { type: 'cancel' });
   const gangs = await store.gangs([...new Set((await store.places(forever)).map(({ gangId }) => gangId))], forever);
   const dropped = gangs.map(({ id: gangId, term }) => ({ gangId, term, unlessStarted: false }));
   if (dropped.length > 0) await store.dropPlaces(dropped, forever);

@@ -218,6 +218,7 @@ function add(to: Record<string, number>, amounts: Amounts): void {
   for (const [name, amount] of Object.entries(amounts)) to[name] = (to[name] ?? 0) + amount;
 }
 
-function subtract(from: Record<string, number>, amounts: Amounts): void {
+/** Takes amounts away from others. */
+export function subtract(from: Record<string, number>, amounts: Amounts): void {
   for (const [name, amount] of Object.entries(amounts)) from[name] = (from[name] ?? 0) - amount;
 }

@@ -1,10 +1,19 @@
 /** Which workers the members of gangs get their places at, and when the members may start. */
 
-import { Room, type StoredReservation } from './capacity.ts';
+import { type StoredReservation, subtract } from './capacity.ts';
+import { type HeldPlace, promisedIn } from './claim-places.ts';
 import type { Gang, GangRow, IncompleteGang, Place } from './gang.ts';
-import { fits, type Lane, type Offer, serves } from './lane.ts';
-import { claimLimitOf, couldRun, type Outlook, offerOf, outlookOf } from './outlook.ts';
+import { fits, type Lane, serves } from './lane.ts';
+import { couldRun, offerOf } from './outlook.ts';
 import type { WorkerRow } from './worker.ts';
+
+/** What the settings of queues allow, leaving the places of gangs aside. */
+export interface QueueRoom {
+  /** How many more jobs of the lane's queue may start now. */
+  left: (lane: Lane) => number;
+  /** How many could start if none had before. */
+  most: (lane: Lane) => number;
+}
 
 /** Members of a gang that wait, and can only start together. */
 export interface WaitingGang {
@@ -26,37 +35,35 @@ interface Site {
 }
 
 /**
- * Gives places to gangs, the most urgent first. A gang that fits into what is free is placed there. The first that would fit if the workers were
- * idle is placed too, if `mayHold` and no gang waits for its places yet: what becomes free there is held for it.
+ * Gives places to gangs, the most urgent first. A gang that fits into what is free is placed there. The first that would fit if the workers and
+ * its queue were idle is placed too, if `mayHold` and no gang waits with its places yet: what becomes free there is held for it.
  */
 export function placeGangs(
   gangs: readonly WaitingGang[],
   given: {
     workers: readonly WorkerRow[];
-    places: readonly (Place & { lane: Lane })[];
+    places: readonly HeldPlace[];
     reservations: readonly (StoredReservation & { lane: Lane; priority: number })[];
     now: number;
-    /** How many more jobs of the lane's queue may run. */
-    left: (lane: Lane) => number;
     mayHold: (gang: WaitingGang) => boolean;
-  },
+  } & QueueRoom,
 ): Place[] {
   const placed: Place[] = [];
-  const taken: { workerId: number | null; lane: Lane }[] = given.places.filter(({ started }) => !started);
-  let isHolding = given.places.some(({ accepted }) => !accepted);
+  const taken: HeldPlace[] = given.places.filter(({ started }) => !started);
+  let isHolding = taken.some(({ accepted, lane }) => !accepted || promisedIn(lane, taken) > given.left(lane));
   for (const gang of gangs) {
-    const { queue } = gang.lane;
-    const promised = taken.filter(({ workerId, lane }) => workerId !== null && lane.queue === queue).length;
-    const [least, most] = [leastOf(gang), Math.min(gang.members.length, given.left(gang.lane) - promised)];
-    if (most < least) continue;
+    const least = leastOf(gang);
+    if (given.most(gang.lane) < least) continue;
+    const most = Math.min(gang.members.length, given.left(gang.lane) - promisedIn(gang.lane, taken));
     const able = given.workers.filter(({ state }) => state === 'online');
     const reserved = given.reservations.filter(({ priority }) => priority >= gang.priority);
     const free = able.map((worker) => siteOf(worker, [...taken, ...reserved]));
-    let found = assign(gang, free, { least, most });
+    let found = most < least ? undefined : assign(gang, free, { least, most });
     // What was given in this round is not held yet, and must not be waited for.
     if (found === undefined && !isHolding && placed.length === 0 && given.mayHold(gang)) {
       // The fewer places it waits for, the sooner it starts.
-      found = assign(gang, able.map(idleSite), { least, most: least });
+      const few = { least, most: least };
+      found = assign(gang, free, few) ?? assign(gang, able.map(idleSite), few);
       isHolding = found !== undefined;
     }
     if (found === undefined) continue;
@@ -64,8 +71,9 @@ export function placeGangs(
     for (const [index, { id: jobId, rank }] of gang.members.entries()) {
       const workerId = found[index] ?? null;
       const own = { jobId, gangId: gang.gang.id, rank, size: found.length, workerId, accepted: workerId === null };
-      placed.push({ ...own, started: false, success: null, until });
-      if (workerId !== null) taken.push({ workerId, lane: gang.lane });
+      const place = { ...own, started: false, success: null, until };
+      placed.push(place);
+      taken.push({ ...place, lane: gang.lane });
     }
   }
   return placed;
@@ -99,7 +107,7 @@ function leastOf({ gang, members }: Wanted): number {
 function siteOf(worker: WorkerRow, taken: readonly { workerId: number | null; lane: Lane }[]): Site {
   const own = taken.filter(({ workerId }) => workerId === worker.id);
   const free: Record<string, number> = { ...offerOf(worker).free };
-  for (const { lane } of own) subtract(free, lane);
+  for (const { lane } of own) subtract(free, lane.resources);
   return { worker, slots: worker.slots - worker.running - own.length, free };
 }
 
@@ -134,89 +142,6 @@ function assign(
     }
   }
   return assigned.length >= least ? assigned : undefined;
-}
-
-function subtract(from: Record<string, number>, { resources }: Lane): void {
-  for (const [name, amount] of Object.entries(resources)) from[name] = (from[name] ?? 0) - amount;
-}
-
-/** A place; the lane is that of a member that waits. */
-export type PlaceInLane = Place & { lane: Lane | null };
-export type HeldPlace = Place & { lane: Lane };
-
-/** The places of a worker whose members wait, by job. */
-export function heldBy(workerId: number, places: readonly PlaceInLane[]): HeldPlace[] {
-  return places
-    .filter((place): place is HeldPlace => place.workerId === workerId && !place.started && place.lane !== null)
-    .sort((a, b) => a.jobId - b.jobId);
-}
-
-/** What a claim does with the places of its worker: those that it accepts, and those whose members it starts. */
-export function planPlaces(
-  request: { workerId: number; limit: number; offer: Pick<Offer, 'free'> },
-  places: readonly PlaceInLane[],
-  left: (lane: Lane) => number,
-): { accepting: number[]; starting: HeldPlace[] } {
-  const fitting = fittingPlaces(heldBy(request.workerId, places), request);
-  const accepting = fitting.filter(({ accepted }) => !accepted).map(({ jobId }) => jobId);
-  const now = places.map((place) => ({ ...place, accepted: place.accepted || accepting.includes(place.jobId) }));
-  const ready = new Set<string>();
-  for (const { gangId, lane } of fitting) {
-    if (ready.has(gangId)) continue;
-    const others = now.filter((place) => ready.has(place.gangId) && !place.started && place.lane?.queue === lane.queue);
-    const gang = now.filter((place) => place.gangId === gangId);
-    const waits = (jobId: number) => gang.some((place) => place.jobId === jobId && place.lane !== null);
-    if (isReady(gang, { left: left(lane) - others.length, waits })) ready.add(gangId);
-  }
-  return { accepting, starting: fitting.filter(({ gangId }) => ready.has(gangId)) };
-}
-
-/** What the next claim of its worker does with a member; empty if it has no place at a worker that may claim. */
-export function memberOutlook(
-  jobId: number,
-  given: { workers: readonly WorkerRow[]; places: readonly PlaceInLane[]; left: (lane: Lane) => number },
-): Outlook[] {
-  const place = given.places.find((own) => own.jobId === jobId && !own.started);
-  const worker = given.workers.find(({ id }) => id === place?.workerId);
-  if (worker === undefined || worker.state !== 'online') return [];
-  const request = { workerId: worker.id, limit: claimLimitOf(worker), offer: offerOf(worker) };
-  const { starting } = planPlaces(request, given.places, given.left);
-  return [
-    outlookOf(
-      worker,
-      { id: jobId, lane: null },
-      {
-        jobIds: starting.map((own) => own.jobId),
-        closed: new Map(),
-        room: new Room(worker.id, request.offer.free),
-      },
-    ),
-  ];
-}
-
-/** True if the members can start: each has a place that its worker holds, and their queue has `left` for them. */
-function isReady(
-  places: readonly Place[],
-  { left, waits }: { left: number; waits: (jobId: number) => boolean },
-): boolean {
-  const placed = places.filter(({ workerId }) => workerId !== null);
-  const waiting = placed.filter(({ started }) => !started);
-  if (placed.length !== placed[0]?.size || waiting.length > left) return false;
-  return places.every(({ accepted }) => accepted) && waiting.every(({ jobId }) => waits(jobId));
-}
-
-/** The places among those of one worker for which its offer has room. Those that it holds already come first. */
-function fittingPlaces<T extends { lane: Lane; accepted: boolean }>(
-  places: readonly T[],
-  { limit, offer }: { limit: number; offer: Pick<Offer, 'free'> },
-): T[] {
-  const free: Record<string, number> = { ...offer.free };
-  const inOrder = places.toSorted((a, b) => Number(b.accepted) - Number(a.accepted));
-  return inOrder.filter(({ lane }, index) => {
-    const hasRoom = index < limit && fits(lane, free, 1) > 0;
-    subtract(free, lane);
-    return hasRoom;
-  });
 }
 
 /** A member that waits without a place. */
@@ -287,14 +212,19 @@ export function nextTerm({ gang, members, failures }: WaitingGang, last: GangRow
   return { id: gang.id, jobId: members[0]?.id as number, term: term + 1, ...counts, stopping: false };
 }
 
-/** True if none of these jobs, the first of each lane, is more urgent than the gang and could run on one of the workers. */
+/**
+ * True if none of these jobs, the first of each lane, is more urgent than the gang and could run on one of the workers. Those of queues that
+ * are full do not count, but those of the gang's own: it would take their turn.
+ */
 export function mayHold(
   gang: WaitingGang,
   heads: readonly { priority: number; dueAt: number; lane: Lane }[],
-  workers: readonly WorkerRow[],
+  { workers, left }: { workers: readonly WorkerRow[] } & Pick<QueueRoom, 'left'>,
 ): boolean {
   return !heads.some(
     ({ priority, dueAt, lane }) =>
+      !lane.gang &&
+      (lane.queue === gang.lane.queue || left(lane) > 0) &&
       (priority > gang.priority || (priority === gang.priority && dueAt < gang.dueAt)) &&
       workers.some((worker) => couldRun(worker, lane)),
   );

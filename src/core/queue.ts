@@ -10,6 +10,14 @@ export interface QueueSettings {
   rate: Omit<Rate, 'key'> | null;
 }
 
+/** How many of its jobs could start if none had before. */
+export function mostOf({ maxRunning, rate }: Pick<QueueSettings, 'maxRunning' | 'rate'>): number {
+  return Math.min(
+    maxRunning ?? Number.POSITIVE_INFINITY,
+    rate === null ? Number.POSITIVE_INFINITY : rate.limit + rate.burst,
+  );
+}
+
 export interface QueueState extends QueueSettings {
   name: string;
   pausedAt: number | null;

@@ -1135,7 +1135,7 @@ export const MUTANTS: Mutant[] = [
     name: 'a member starts before all places of its gang are held',
     edits: [
       {
-        file: 'src/core/place-gangs.ts',
+        file: 'src/core/claim-places.ts',
         from: 'return places.every(({ accepted }) => accepted) && waiting',
         to: 'return waiting',
       },
@@ -1287,7 +1287,7 @@ export const MUTANTS: Mutant[] = [
     name: 'a worker accepts places beside those that it holds already',
     edits: [
       {
-        file: 'src/core/place-gangs.ts',
+        file: 'src/core/claim-places.ts',
         from: 'places.toSorted((a, b) => Number(b.accepted) - Number(a.accepted))',
         to: 'places',
       },

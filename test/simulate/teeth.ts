@@ -253,7 +253,7 @@ export const TEETH: Tooth[] = [
   tooth(
     false,
     'a member of a gang starts before all places are held',
-    edit('src/core/place-gangs.ts', 'return places.every(({ accepted }) => accepted) && waiting', 'return waiting'),
+    edit('src/core/claim-places.ts', 'return places.every(({ accepted }) => accepted) && waiting', 'return waiting'),
   ),
   tooth(
     false,

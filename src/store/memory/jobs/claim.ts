@@ -6,6 +6,7 @@ import {
   type StoredReservation,
   type Surroundings,
 } from '../../../core/capacity.ts';
+import { promisedIn } from '../../../core/claim-places.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { Gang } from '../../../core/gang.ts';
 import type { ClaimedJob, ParentEnd } from '../../../core/job.ts';
@@ -13,13 +14,14 @@ import { type Lane, laneKey, serves } from '../../../core/lane.ts';
 import { fullMeter, MAX_PARKED, metersOf } from '../../../core/meter.ts';
 import type { Choice } from '../../../core/outlook.ts';
 import { laneMayPrefetch, mayPrefetch } from '../../../core/prefetch.ts';
+import { mostOf } from '../../../core/queue.ts';
 import type { ClaimRequest } from '../../job-store.ts';
 import { type Entry, toClaimedJob } from '../base/entry.ts';
 import { isAhead, type LaneLine } from '../base/live.ts';
 import { change, isSilent, mayClaim, type Tables } from '../base/tables.ts';
 import { runContextOf } from '../graph/run-context.ts';
 import { stepStarted } from '../graph/workflow-row.ts';
-import { gangHosts, heldPlaces, startPlaced } from './gangs.ts';
+import { allPlaces, gangHosts, heldPlaces, startPlaced } from './gangs.ts';
 import { noteStart, queueRoom, useOf } from './meters.ts';
 import { dropKey } from './unique.ts';
 
@@ -76,7 +78,7 @@ export function choose(tables: Tables, request: ClaimRequest, { held, lines, par
   const room = new Room(request.workerId, request.offer.free);
   for (const { lane } of held) room.hold(lane);
   const limit = request.limit - held.length;
-  const headroom = new Headroom(tables);
+  const headroom = new Headroom(tables, (queue) => promisedIn({ queue }, allPlaces(tables)));
   const closed = new Map<Lane, Obstacle>();
   const jobIds: number[] = [];
   while (jobIds.length < limit) {
@@ -144,10 +146,19 @@ function bestOf(headroom: Headroom, lanes: Set<LaneLine>): LaneLine | undefined 
 /** How many more jobs of each queue may run. */
 export class Headroom {
   readonly #tables: Tables;
+  readonly #promised: (queue: string) => number;
   readonly #left = new Map<string, number>();
 
-  constructor(tables: Tables) {
+  /** `promised`: how many of them are kept for members of gangs; none, if it is about these. */
+  constructor(tables: Tables, promised: (queue: string) => number = () => 0) {
     this.#tables = tables;
+    this.#promised = promised;
+  }
+
+  /** How many could start if none had before. */
+  most(queue: string): number {
+    const row = this.#tables.queues.get(queue);
+    return row === undefined ? Infinity : row.pausedAt === null ? mostOf(row) : 0;
   }
 
   left(queue: string): number {
@@ -167,7 +178,8 @@ export class Headroom {
     const unused = row.maxRunning === null ? Infinity : row.maxRunning - this.#tables.live.counts(queue).running;
     const room = queueRoom(this.#tables, queue);
     if (room?.opensAt != null) this.#tables.changes.willBeDue(room.opensAt);
-    return Math.min(unused, room?.left ?? Infinity);
+    const left = Math.min(unused, room?.left ?? Infinity);
+    return left === Infinity ? left : left - this.#promised(queue);
   }
 }
 

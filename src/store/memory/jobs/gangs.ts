@@ -1,3 +1,4 @@
+import { type HeldPlace, heldBy, type PlaceInLane, planPlaces } from '../../../core/claim-places.ts';
 import {
   type DroppedPlaces,
   type Gang,
@@ -6,16 +7,12 @@ import {
   type IncompleteGang,
   type Place,
 } from '../../../core/gang.ts';
-import { laneFromKey } from '../../../core/lane.ts';
+import { type Lane, laneFromKey } from '../../../core/lane.ts';
 import {
-  type HeldPlace,
-  heldBy,
   incompleteGangs as incompleteIn,
   mayHold,
   nextTerm,
-  type PlaceInLane,
   placeGangs as placeIn,
-  planPlaces,
   waitingGangs,
 } from '../../../core/place-gangs.ts';
 import type { ClaimRequest } from '../../job-store.ts';
@@ -29,9 +26,8 @@ export function placeGangs(tables: Tables): number {
   if (gangs.length === 0) return 0;
   const able = workers(tables).filter(({ id }) => mayClaim(tables, tables.workers.get(id)));
   const headroom = new Headroom(tables);
-  const heads = [...tables.live.lanes()]
-    .filter(({ lane }) => !lane.gang && headroom.left(lane.queue) > 0)
-    .map(({ lane, line }) => ({ lane, ...orderOf(line.peek() as Entry) }));
+  const heads = [...tables.live.lanes()].map(({ lane, line }) => ({ lane, ...orderOf(line.peek() as Entry) }));
+  const left = ({ queue }: Lane) => headroom.left(queue);
   const placed = placeIn(gangs, {
     workers: able,
     places: allPlaces(tables).filter((place): place is HeldPlace => place.lane !== null),
@@ -40,8 +36,9 @@ export function placeGangs(tables: Tables): number {
       return { ...row, lane: laneFromKey(entry.lane), priority: entry.spec.priority };
     }),
     now: tables.clock.now(),
-    left: ({ queue }) => headroom.left(queue),
-    mayHold: (gang) => mayHold(gang, heads, able),
+    left,
+    most: ({ queue }) => headroom.most(queue),
+    mayHold: (gang) => mayHold(gang, heads, { workers: able, left }),
   });
   for (const place of placed) tables.places.set(place.jobId, place);
   for (const gang of gangs) {

@@ -1,7 +1,7 @@
+import { memberOutlook } from '../../../core/claim-places.ts';
 import { laneFromKey, laneKey } from '../../../core/lane.ts';
 import { fullMeter, type MeterUse, metersOf, withStart } from '../../../core/meter.ts';
 import { claimLimitOf, couldRun, type Outlook, offerOf, outlookOf } from '../../../core/outlook.ts';
-import { memberOutlook } from '../../../core/place-gangs.ts';
 import type { WorkerRow } from '../../../core/worker.ts';
 import { Heap } from '../../heap.ts';
 import type { Entry } from '../base/entry.ts';

@@ -1,10 +1,10 @@
 /** Claims jobs. */
 
 import { Room } from '../../../core/capacity.ts';
+import { heldBy } from '../../../core/claim-places.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { ClaimedJob } from '../../../core/job.ts';
 import { fits, needsResources } from '../../../core/lane.ts';
-import { heldBy } from '../../../core/place-gangs.ts';
 import { laneMayPrefetch } from '../../../core/prefetch.ts';
 import { LINKED } from '../../flags.ts';
 import type { ClaimRequest } from '../../job-store.ts';
@@ -16,7 +16,7 @@ import { runContextOf } from '../graph/run-context.ts';
 import { Admission, DEPTH_GROWTH, MAX_DEPTH } from './admission.ts';
 import { acceptPlaces, readPlaces, tellHosts } from './gangs.ts';
 import { compareHeads } from './head.ts';
-import { readHeadroom } from './headroom.ts';
+import { readHeadroom, withoutPromised } from './headroom.ts';
 import type { KnownLane } from './lanes.ts';
 import { earlier } from './meters.ts';
 import { type ClaimPlan, planClaim, readHeads } from './plan-claim.ts';
@@ -261,18 +261,19 @@ async function takeByPlan(
 ): Promise<Taken> {
   const { sql } = context;
   const { workerId, limit, offer } = request;
-  const held = context.lanes.hasGangs ? heldBy(workerId, await readPlaces(context, session)) : [];
+  const places = context.lanes.hasGangs ? await readPlaces(context, session) : [];
+  const held = heldBy(workerId, places);
   const all = held.length === 0 ? served : [...served, ...held.map(({ lane }) => ({ id: 0, lane }))];
   const { headroom, meters, opensAt } = await readHeadroom(sql, session, all, sql.lockQueues);
   const plain = served.filter(({ lane }) => !lane.metered);
   const open = served.filter(({ lane }) => lane.metered && (headroom.get(lane.queue) ?? 1) > 0);
-  const room = new Room(workerId, offer.free);
-  const heads = plain.length === 0 ? [] : await readHeads(sql, session, { served: plain, limit, headroom, room });
+  const heads = await readHeads(sql, session, { served: plain, limit, headroom, room: new Room(workerId, offer.free) });
   const admission = new Admission(context, session);
   if (open.length > 0) heads.push(...(await admission.read(open, { workerId, depth })));
   heads.sort(compareHeads);
   const members = held.length === 0 ? [] : await acceptPlaces(context, session, request);
-  const known = { served, heads, headroom, admission, held, mayPassUnread: depth >= MAX_DEPTH };
+  const left = withoutPromised(headroom, places, members);
+  const known = { served, heads, headroom: left, admission, held, mayPassUnread: depth >= MAX_DEPTH };
   let plan = planClaim(request, known, undefined);
   if (plan === undefined) {
     const jobIds = heads.map(({ job_id }) => job_id);
@@ -291,9 +292,8 @@ async function takeByPlan(
         };
   const taken = await take(context, session, request, ask);
   await admission.start(taken.jobs, meters);
-  const ids = new Set(taken.jobs.map(({ id }) => id));
   // A member whose row somebody holds starts with the next claim.
-  const started = members.filter(({ jobId }) => ids.has(jobId)).map(({ jobId }) => jobId);
+  const started = members.map(({ jobId }) => jobId).filter((jobId) => taken.jobs.some(({ id }) => id === jobId));
   if (started.length > 0) await session.query(sql.startPlaces, [numbers(started)]);
   const wanted = admission.missed ? 1 : members.length + plan.jobIds.length;
   return { ...taken, wanted, goesOn: plan.goesOn, opensAt: earlier(admission.opensAt, opensAt) };

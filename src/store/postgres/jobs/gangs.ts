@@ -1,3 +1,4 @@
+import { type HeldPlace, heldBy, type PlaceInLane, planPlaces } from '../../../core/claim-places.ts';
 import {
   type DroppedPlaces,
   type Gang,
@@ -10,14 +11,10 @@ import {
 import type { ClaimedJob } from '../../../core/job.ts';
 import { type Lane, laneFromKey } from '../../../core/lane.ts';
 import {
-  type HeldPlace,
-  heldBy,
   incompleteGangs as incompleteIn,
   mayHold,
   nextTerm,
-  type PlaceInLane,
   placeGangs as placeIn,
-  planPlaces,
   type WaitingGang,
   type WaitingMember,
   waitingGangs,
@@ -94,9 +91,9 @@ export async function placeGangs(context: Context, signal: AbortSignal): Promise
     const known = await readPlaces(context, session);
     const gangs = waitingGangs(waiting, known);
     if (gangs.length === 0) return [];
-    const { headroom } = await readHeadroom(sql, session, all, sql.limitedQueues);
+    const { headroom, most } = await readHeadroom(sql, session, all, sql.limitedQueues);
     const left = ({ queue }: Lane) => headroom.get(queue) ?? Number.POSITIVE_INFINITY;
-    const single = all.filter(({ lane }) => !lane.gang && left(lane) > 0);
+    const single = all.filter(({ lane }) => !lane.gang);
     const caps = numbers(single.map(() => 1));
     const silent = await session.query<{ id: number }>(sql.silentWorkers);
     const online = able.filter(({ id }) => !silent.some((worker) => worker.id === id));
@@ -110,7 +107,8 @@ export async function placeGangs(context: Context, signal: AbortSignal): Promise
       reservations: (await readReservations(sql, session)).map((row) => ({ ...row, lane: laneFromKey(row.lane) })),
       now,
       left,
-      mayHold: (gang) => mayHold(gang, heads, online),
+      most: ({ queue }) => most.get(queue) ?? Number.POSITIVE_INFINITY,
+      mayHold: (gang) => mayHold(gang, heads, { workers: online, left }),
     });
     if (found.length === 0) return [];
     await session.query(sql.insertPlaces, columnsOf(found));
@@ -189,12 +187,6 @@ export async function dropPlaces(
     await session.query(sql.dropPlaces, columns);
   });
   hints.announce({ work: true });
-}
-
-/** The places of all members that wait. */
-export async function waitingPlaces(context: Context, session: Session): Promise<HeldPlace[]> {
-  const all = await readPlaces(context, session);
-  return all.filter((place): place is HeldPlace => !place.started && place.lane !== null);
 }
 
 /** Accepts the places that the offer has room for. Returns those of members that can start. */

@@ -1,6 +1,8 @@
 /** How many more jobs of queues may start, by the queues' settings. */
 
+import { type PlaceInLane, promisedIn } from '../../../core/claim-places.ts';
 import type { Meter } from '../../../core/meter.ts';
+import { mostOf } from '../../../core/queue.ts';
 import type { Session, Statement } from '../base/database.ts';
 import type { Sql } from '../base/sql.ts';
 import type { KnownLane } from './lanes.ts';
@@ -11,13 +13,15 @@ export type Headroom = ReadonlyMap<string, number>;
 
 interface QueueState {
   headroom: Headroom;
+  /** How many could start if none had before, by queue. Queues without a limit are left out. */
+  most: Headroom;
   /** The meters of queues that have a rate, by queue. */
   meters: ReadonlyMap<string, Meter>;
   /** When the first rate that is full allows a start again. */
   opensAt: number | null;
 }
 
-const NO_LIMITS: QueueState = { headroom: new Map(), meters: new Map(), opensAt: null };
+const NO_LIMITS: QueueState = { headroom: new Map(), most: new Map(), meters: new Map(), opensAt: null };
 
 /**
  * Returns how many more jobs of each limited queue may run. With `lockQueues`, the queues stay locked, so no other claim can start
@@ -42,5 +46,20 @@ export async function readHeadroom(
     return [name, Math.min(unused, rooms.get(name)?.left ?? Number.POSITIVE_INFINITY)] as const;
   });
   const opensAt = [...rooms.values()].flatMap((room) => room.opensAt ?? []);
-  return { headroom: new Map(left), meters, opensAt: opensAt.length === 0 ? null : Math.min(...opensAt) };
+  const most = limited.map(({ name, max_running, rate }) => [name, mostOf({ maxRunning: max_running, rate })] as const);
+  const first = opensAt.length === 0 ? null : Math.min(...opensAt);
+  return { headroom: new Map(left), most: new Map(most), meters, opensAt: first };
+}
+
+/**
+ * What is left to single jobs: a part is kept for members of gangs. `members` start with the same claim; their places may be newer than
+ * the others.
+ */
+export function withoutPromised(
+  headroom: Headroom,
+  read: readonly PlaceInLane[],
+  members: readonly PlaceInLane[] = [],
+): Headroom {
+  const places = [...new Map([...read, ...members].map((place) => [place.jobId, place])).values()];
+  return new Map([...headroom].map(([queue, left]) => [queue, left - promisedIn({ queue }, places)]));
 }

@@ -1,14 +1,14 @@
 import { Room } from '../../../core/capacity.ts';
+import { heldBy, memberOutlook } from '../../../core/claim-places.ts';
 import type { Lane } from '../../../core/lane.ts';
 import { claimLimitOf, couldRun, type Outlook, offerOf, outlookOf } from '../../../core/outlook.ts';
-import { memberOutlook } from '../../../core/place-gangs.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { workers } from '../cluster/workers.ts';
 import { Admission, DEPTH_GROWTH, MAX_DEPTH } from './admission.ts';
-import { readPlaces, waitingPlaces } from './gangs.ts';
+import { readPlaces } from './gangs.ts';
 import { compareHeads } from './head.ts';
-import { readHeadroom } from './headroom.ts';
+import { readHeadroom, withoutPromised } from './headroom.ts';
 import { type ClaimPlan, planClaim, readHeads } from './plan-claim.ts';
 import { readSurroundings } from './reservations.ts';
 
@@ -37,7 +37,7 @@ export async function outlook(context: Context, jobId: number, signal: AbortSign
   const most = Object.fromEntries(
     able.flatMap(({ resources }) => Object.keys(resources)).map((name) => [name, Number.MAX_SAFE_INTEGER]),
   );
-  const waiting = lanes.hasGangs ? await waitingPlaces(context, session) : [];
+  const places = lanes.hasGangs ? await readPlaces(context, session) : [];
   const plain = served.filter(({ lane: { metered } }) => !metered);
   const metered = served.filter((known) => known.lane.metered && (headroom.get(known.lane.queue) ?? 1) > 0);
   const first = await readHeads(sql, session, { served: plain, limit, headroom, room: new Room(0, most) });
@@ -52,11 +52,11 @@ export async function outlook(context: Context, jobId: number, signal: AbortSign
     const plans = able.map((worker) => {
       const offer = offerOf(worker);
       const request = { workerId: worker.id, limit: claimLimitOf(worker), offer, claimSeq: null };
-      const held = waiting.filter(({ workerId }) => workerId === worker.id);
+      const held = heldBy(worker.id, places);
       const known = {
         served: lanes.servedBy(offer),
         heads,
-        headroom,
+        headroom: withoutPromised(headroom, places),
         admission,
         held,
         mayPassUnread: depth >= MAX_DEPTH,

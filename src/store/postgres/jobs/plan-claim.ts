@@ -22,16 +22,17 @@ export interface ClaimPlan extends Choice {
 }
 
 /** The first jobs of each lane, most urgent first: all that a claim may take, and the first that does not fit. */
-export function readHeads(
+export async function readHeads(
   sql: Sql,
   session: Session,
   { served, limit, headroom, room }: { served: readonly KnownLane[]; limit: number; headroom: Headroom; room: Room },
 ): Promise<Head[]> {
+  if (served.length === 0) return [];
   const caps = served.map(({ lane }) => {
     const left = Math.max(0, Math.min(limit, headroom.get(lane.queue) ?? limit));
     return needsResources(lane) ? Math.min(left, room.fits(lane, limit) + 1) : left;
   });
-  return session.query<Head>(sql.laneHeads, [numbers(served.map(({ id }) => id)), numbers(caps)]);
+  return await session.query<Head>(sql.laneHeads, [numbers(served.map(({ id }) => id)), numbers(caps)]);
 }
 
 interface Known {

@@ -1,4 +1,5 @@
 import { type Obstacle, Room, type Surroundings } from '../../../core/capacity.ts';
+import { heldBy, type PlaceInLane } from '../../../core/claim-places.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { Gang } from '../../../core/gang.ts';
 import { type Lane, serves } from '../../../core/lane.ts';
@@ -11,7 +12,7 @@ import { sql } from '../base/sql.ts';
 import { type RunContextAnswer, readRunContext } from '../graph/run-context.ts';
 import { CLAIMED, type ClaimedRow } from '../reads/job-row.ts';
 import { Admission } from './admission.ts';
-import { gangHosts, type HostsByGang, heldPlaces, startPlaced } from './gangs.ts';
+import { gangHosts, type HostsByGang, readPlaces, startPlaced } from './gangs.ts';
 import { Headroom } from './headroom.ts';
 import { type ClaimOrder, FIRST_PIECE, isAhead, LaneCursor, readPieces } from './lane-cursor.ts';
 import type { LaneHead } from './lane-heads.ts';
@@ -52,9 +53,9 @@ function claimRows(context: Context, request: ClaimRequest): ClaimedRow[] {
   if (worker.draining || worker.silent) return [];
 
   const admission = request.prefetch ? null : new Admission(context);
-  const held = request.prefetch ? [] : heldPlaces(context, request.workerId);
-  const members = held.length === 0 ? [] : startPlaced(context, request);
-  const choice = choose(context, request, { admission, held });
+  const places = request.prefetch || !context.lanes.hasGangs ? [] : readPlaces(context);
+  const members = places.length === 0 ? [] : startPlaced(context, request, places);
+  const choice = choose(context, request, { admission, places });
   storeReservation(context, request.workerId, choice.room.toStore());
   const ids = request.prefetch ? firstPrefetchable(context, choice) : [...members, ...choice.jobIds];
   if (ids.length === 0) return [];
@@ -103,21 +104,21 @@ interface ClaimChoice extends Chosen {
 
 interface Choosing {
   admission: Admission | null;
-  /** What the worker holds for members of gangs. */
-  held: readonly { lane: Lane }[];
+  /** The places of gangs before the claim. */
+  places: readonly PlaceInLane[];
 }
 
 /**
  * Chooses the most urgent jobs of all lanes that this worker can run, in order. Without `admission`, for a prefetch, meters are
  * left aside, and parked jobs are left out.
  */
-export function choose(context: Context, request: ClaimRequest, { admission, held }: Choosing): ClaimChoice {
+export function choose(context: Context, request: ClaimRequest, { admission, places }: Choosing): ClaimChoice {
   const { heads, effects, now } = context;
   if (effects.reordered) heads.forget();
   heads.refresh(now);
   const parkings = admission?.heads() ?? [];
   for (const head of parkings) heads.put(head, head.order);
-  const choice = new Choice(context, { ...request, limit: request.limit - held.length }, { admission, held }).make();
+  const choice = new Choice(context, request, { admission, places }).make();
   for (const head of parkings) heads.take(head);
   return choice;
 }
@@ -145,13 +146,14 @@ class Choice {
   /** Lanes that this claim takes no (more) jobs from. */
   readonly #aside: LaneHead[] = [];
 
-  constructor(context: Context, request: ClaimRequest, { admission, held }: Choosing) {
+  constructor(context: Context, request: ClaimRequest, { admission, places }: Choosing) {
+    const held = heldBy(request.workerId, places);
     this.#context = context;
-    this.#request = request;
+    this.#request = { ...request, limit: request.limit - held.length };
     this.#admission = admission;
     this.#room = new Room(request.workerId, request.offer.free);
     for (const { lane } of held) this.#room.hold(lane);
-    this.#headroom = new Headroom(context);
+    this.#headroom = new Headroom(context, places);
   }
 
   make(): ClaimChoice {

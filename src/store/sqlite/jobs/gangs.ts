@@ -1,13 +1,11 @@
+import { type HeldPlace, type PlaceInLane, planPlaces } from '../../../core/claim-places.ts';
 import type { DroppedPlaces, Gang, GangRow, IncompleteGang, MemberSuccess, Place } from '../../../core/gang.ts';
+import type { Lane } from '../../../core/lane.ts';
 import {
-  type HeldPlace,
-  heldBy,
   incompleteGangs as incompleteIn,
   mayHold,
   nextTerm,
-  type PlaceInLane,
   placeGangs as placeIn,
-  planPlaces,
   type WaitingGang,
   type WaitingMember,
   waitingGangs,
@@ -77,15 +75,16 @@ export function placeGangs(context: Context): number {
   });
   const heads = database
     .tuples<[lane: number, rank: number, turn: number, due: number, jobId: number]>(sql.allHeads)
-    .map(([lane, rank, , due]) => ({ lane: lanes.laneOf(lane), priority: -rank, dueAt: due }))
-    .filter(({ lane }) => !lane.gang && headroom.left(lane.queue) > 0);
+    .map(([lane, rank, , due]) => ({ lane: lanes.laneOf(lane), priority: -rank, dueAt: due }));
+  const left = ({ queue }: Lane) => headroom.left(queue);
   const placed = placeIn(gangs, {
     workers: able,
     places: places.filter((place): place is HeldPlace => place.lane !== null),
     reservations: reservations(context).map((row) => ({ ...row, lane: lanes.laneOf(row.lane) })),
     now,
-    left: ({ queue }) => headroom.left(queue),
-    mayHold: (gang) => mayHold(gang, heads, able),
+    left,
+    most: ({ queue }) => headroom.most(queue),
+    mayHold: (gang) => mayHold(gang, heads, { workers: able, left }),
   });
   for (const { jobId, gangId, rank, size, workerId, until } of placed) {
     database.run(sql.insertPlaces, jobId, gangId, rank, size, workerId, until);
@@ -128,17 +127,11 @@ export function dropPlaces({ database, effects }: Context, dropped: readonly Dro
   effects.madeWork();
 }
 
-/** The places that a worker holds for members that wait, by job. */
-export function heldPlaces(context: Context, workerId: number): HeldPlace[] {
-  if (!context.lanes.hasGangs) return [];
-  return heldBy(workerId, readPlaces(context));
-}
-
 /** Accepts the places that the offer has room for. Returns the members that can start. */
-export function startPlaced(context: Context, request: ClaimRequest): number[] {
+export function startPlaced(context: Context, request: ClaimRequest, places: readonly PlaceInLane[]): number[] {
   const { database, effects } = context;
   const headroom = new Headroom(context);
-  const { accepting, starting } = planPlaces(request, readPlaces(context), ({ queue }) => headroom.left(queue));
+  const { accepting, starting } = planPlaces(request, places, ({ queue }) => headroom.left(queue));
   if (accepting.length > 0) {
     database.run(sql.acceptPlaces, JSON.stringify(accepting));
     effects.madeWork();

@@ -1,5 +1,6 @@
+import { type PlaceInLane, promisedIn } from '../../../core/claim-places.ts';
 import { type Meter, queueMeter, roomOf } from '../../../core/meter.ts';
-import type { QueueSettings } from '../../../core/queue.ts';
+import { mostOf, type QueueSettings } from '../../../core/queue.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { meterUse } from './meters.ts';
@@ -15,10 +16,13 @@ interface SettingsRow {
 export class Headroom {
   readonly #context: Context;
   readonly #settings: ReadonlyMap<string, SettingsRow>;
+  readonly #places: readonly PlaceInLane[];
   readonly #left = new Map<string, number>();
 
-  constructor(context: Context) {
+  /** `places`: those of members of gangs, for which a part is kept; none, if it is about these. */
+  constructor(context: Context, places: readonly PlaceInLane[] = []) {
     this.#context = context;
+    this.#places = places;
     this.#settings = new Map(context.database.all<SettingsRow>(sql.queueSettings).map((row) => [row.name, row]));
   }
 
@@ -32,6 +36,14 @@ export class Headroom {
     return [...this.#settings.values()].filter(({ rate }) => rate !== null).map(({ name }) => name);
   }
 
+  /** How many could start if none had before. */
+  most(queue: string): number {
+    const row = this.#settings.get(queue);
+    if (row === undefined) return Infinity;
+    const rate = row.rate === null ? null : (JSON.parse(row.rate) as QueueSettings['rate']);
+    return row.paused_at === null ? mostOf({ maxRunning: row.max_running, rate }) : 0;
+  }
+
   take(queue: string): void {
     this.#left.set(queue, this.left(queue) - 1);
   }
@@ -39,7 +51,7 @@ export class Headroom {
   left(queue: string): number {
     let left = this.#left.get(queue);
     if (left === undefined) {
-      left = this.#limitOf(queue);
+      left = this.#limitOf(queue) - promisedIn({ queue }, this.#places);
       this.#left.set(queue, left);
     }
     return left;

@@ -1,5 +1,5 @@
+import { memberOutlook } from '../../../core/claim-places.ts';
 import { claimLimitOf, couldRun, type Outlook, offerOf, outlookOf } from '../../../core/outlook.ts';
-import { heldBy, memberOutlook } from '../../../core/place-gangs.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { workers } from '../cluster/workers.ts';
@@ -29,8 +29,7 @@ export function outlook(context: Context, jobId: number): Outlook[] {
     // What the last choice has chosen was not taken.
     heads.forget();
     const request = { workerId: worker.id, limit: claimLimitOf(worker), offer: offerOf(worker), claimSeq: null };
-    const held = heldBy(worker.id, places);
     const admission = new Admission(context, place);
-    return outlookOf(worker, { id: jobId, lane }, choose(context, request, { admission, held }));
+    return outlookOf(worker, { id: jobId, lane }, choose(context, request, { admission, places }));
   });
 }

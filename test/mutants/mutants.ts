@@ -1125,7 +1125,7 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/core/place-gangs.ts',
-        from: 'let isHolding = given.places.some(({ accepted }) => !accepted);',
+        from: 'let isHolding = taken.some(({ accepted, lane }) => !accepted || promisedIn(lane, taken) > given.left(lane));',
         to: 'let isHolding = false;',
       },
     ],
@@ -1186,8 +1186,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/core/place-gangs.ts',
-        from: '{ least, most: least });\n      isHolding',
-        to: '{ least, most });\n      isHolding',
+        from: 'const few = { least, most: least };',
+        to: 'const few = { least, most: gang.members.length };',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],

@@ -358,11 +358,15 @@ test('gang: a member is not retried if another one is done, as its gang starts w
 
 for (const onMemberFailure of ON_MEMBER_FAILURE) {
   test(`gang: with ${onMemberFailure}, all are cancelled if one member has ended before the gang got places`, async () => {
-    const { store, ids, statuses, round } = await scene({ onMemberFailure });
-    const [job] = await store.read(ids.slice(0, 1), signal);
+    const { store, ids, statuses, round, why } = await scene({ onMemberFailure });
+    const [job] = await store.read(ids.slice(1), signal);
     // The process that cancels a gang may end after the first member.
     await store.applyChanges([transition(job as Job, { type: 'cancel' }, 0.5) as Change], signal);
-    assert.deepEqual(await statuses(), ['cancelled', 'pending']);
+    assert.deepEqual(await statuses(), ['pending', 'cancelled']);
+    assert.equal(
+      await why(),
+      'its gang: 1 of 2 members wait; another one has ended, so this one is about to be cancelled',
+    );
     await round();
     assert.deepEqual(await statuses(), ['cancelled', 'cancelled']);
   });
@@ -405,4 +409,35 @@ test('gang: why says what it waits for, and that all workers together are too sm
   assert.deepEqual(await statuses(), ['cancelled', 'cancelled', 'cancelled']);
   await scheduler.retry(ids[2] ?? 0, signal);
   assert.deepEqual(await statuses(), ['pending', 'pending', 'pending']);
+});
+
+test('gang: why tells of the max_running that its gang waits for, and that is kept from single jobs', async () => {
+  const { scheduler, store, workers, claim, round, why } = await scene();
+  await store.setQueue('default', { maxRunning: 2 }, signal);
+  await round();
+  const { items } = await scheduler.submit([aJob()], {}, signal);
+  const single = async () => (await scheduler.job(items[0]?.job.id ?? 0, signal)).waitingFor;
+  assert.equal(
+    await single(),
+    'a place in queue default: 0 of 2 run (max_running), and 2 are kept for gangs, 1st in line',
+  );
+  await store.setQueue('default', { maxRunning: 1 }, signal);
+  for (const workerId of workers) assert.equal(await claim(workerId), undefined);
+  assert.equal(await why(), 'places in queue default: 0 of 1 run (max_running), and its gang needs 2 at once');
+});
+
+test('gang: why tells of the rate that its gang waits for, and that is kept from single jobs', async () => {
+  const { scheduler, store, clock, workers, claim, register, round, why } = await scene();
+  await store.setQueue('default', { rate: { limit: 2, perMs: 60_000, burst: 0 } }, signal);
+  const { items } = await scheduler.submit([aJob(), aJob()], {}, signal);
+  assert.equal((await claim(await register()))?.id, items[0]?.job.id);
+  const opens = new Date(clock.now() + 60_000).toISOString();
+  const short = 'the rate of queue default: 1 may start now';
+  const expected = `${short}, and its gang needs 2 at once, expected to start by ${opens}`;
+  assert.equal(await why(), expected);
+  await round();
+  for (const workerId of workers) assert.equal(await claim(workerId), undefined);
+  assert.equal(await why(), expected);
+  const { waitingFor } = await scheduler.job(items[1]?.job.id ?? 0, signal);
+  assert.equal(waitingFor, `${short}, which is kept for gangs; 1st in line`);
 });

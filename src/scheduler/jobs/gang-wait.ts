@@ -1,10 +1,12 @@
 /** Describes in one sentence what a member of a gang waits for. */
 
 import { type Gang, gangTag, type Place } from '../../core/gang.ts';
-import { isWaiting, type Job } from '../../core/job.ts';
+import { isWaiting, type Job, type Status, TERMINAL_STATUSES } from '../../core/job.ts';
 import { laneOf } from '../../core/lane.ts';
 import { countPlaces } from '../../core/place-gangs.ts';
+import type { QueueState } from '../../core/queue.ts';
 import type { SchedulerContext } from '../context.ts';
+import { shortFor } from './queue-room.ts';
 
 /** `null` if the gang of the job does not matter now. */
 export async function gangOf({ store }: SchedulerContext, job: Job, signal: AbortSignal): Promise<string | null> {
@@ -28,7 +30,9 @@ export async function gangOf({ store }: SchedulerContext, job: Job, signal: Abor
   if (own === undefined && places.length > 0) {
     return `its gang: ${places.length} of ${gang.size} members are in an earlier run; it starts when they have ended`;
   }
-  return own !== undefined ? await placesLeft(store, places, signal) : await roomFor(store, { ...job, gang }, signal);
+  return own !== undefined
+    ? await placesLeft(store, { places, queue }, signal)
+    : await roomFor(store, { job: { ...job, gang }, queue }, signal);
 }
 
 /** A group has the gang of its items. */
@@ -38,12 +42,16 @@ function isGroup({ gang, groupId, workflowId }: Job): boolean {
 
 async function placesLeft(
   store: SchedulerContext['store'],
-  all: readonly Place[],
+  { places: all, queue }: { places: readonly Place[]; queue: QueueState | undefined },
   signal: AbortSignal,
 ): Promise<string> {
   const places = all.filter(({ workerId }) => workerId !== null);
   const open = places.find(({ accepted }) => !accepted);
-  if (open === undefined) return 'its worker to start it: all places of its gang are held';
+  if (open === undefined) {
+    const needed = places.filter(({ started }) => !started).length;
+    const short = queue === undefined ? null : await shortFor(store, { queue, needed }, signal);
+    return short ?? 'its worker to start it: all places of its gang are held';
+  }
   const held = places.filter(({ accepted }) => accepted).length;
   const worker = (await store.workers(signal)).find(({ id }) => id === open.workerId);
   return `the places of its gang: ${held} of ${places.length} are held; worker ${open.workerId} (${worker?.name ?? 'gone'}) has no room yet`;
@@ -51,21 +59,21 @@ async function placesLeft(
 
 async function roomFor(
   store: SchedulerContext['store'],
-  job: Job & { gang: Gang },
+  { job, queue }: { job: Job & { gang: Gang }; queue: QueueState | undefined },
   signal: AbortSignal,
 ): Promise<string> {
   const { id, size } = job.gang;
-  const waiting = await store.count({ tags: [gangTag(id)], statuses: ['pending'] }, size, signal);
-  const later = await store.count({ tags: [gangTag(id)], statuses: ['scheduled'] }, size, signal);
+  const count = (statuses: readonly Status[]) => store.count({ tags: [gangTag(id)], statuses }, size, signal);
+  const waiting = await count(['pending']);
   const hasBegun = job.attempt > 0 || (await store.gangs([id], signal)).length > 0;
   const goesAlone = job.gang.onMemberFailure === 'continue' && hasBegun;
   if (waiting < size && !goesAlone) {
-    const rest = later > 0 ? 'the others are due later' : 'cancel it to end the others, or retry them';
+    const hasEnded = (await count(TERMINAL_STATUSES)) > 0;
+    const rest = hasEnded ? 'another one has ended, so this one is about to be cancelled' : 'the others are due later';
     return `its gang: ${waiting} of ${size} members wait; ${rest}`;
   }
   const wanted = { gang: job.gang, lane: laneOf(job), members: { length: waiting } };
   const { min } = job.gang;
-  const queue = (await store.queues(signal)).find(({ name }) => name === job.queue);
   const least = Math.min(min, waiting);
   const needs = `and its gang starts with at least ${least}`;
   const most = queue?.maxRunning ?? null;
@@ -80,5 +88,7 @@ async function roomFor(
       : `places for a gang of ${min < size ? `${min} to ${size}` : size}`;
   const { free, idle } = countPlaces(wanted, await store.workers(signal));
   if (idle < least) return `${places}: all online workers together have fewer, even when idle: ${idle}`;
+  const short = queue === undefined ? null : await shortFor(store, { queue, needed: least }, signal);
+  if (short !== null) return short;
   return `${places}: ${free} are free now; the workers are busy, or another gang comes first`;
 }

@@ -10,6 +10,7 @@ import type { SchedulerContext } from '../context.ts';
 import { fullMeterOf } from './full-meter.ts';
 import { gangOf } from './gang-wait.ts';
 import { MAX_COUNTED, MAX_RUNNING, positionOf, startOf } from './position.ts';
+import { keptForGangs, rateKept } from './queue-room.ts';
 
 /** `null` if the job is not waiting. */
 export async function waitingFor(context: SchedulerContext, job: Job, signal: AbortSignal): Promise<string | null> {
@@ -57,14 +58,19 @@ async function pendingFor(context: SchedulerContext, job: Job, signal: AbortSign
   if (open !== undefined) return `a free slot: ${await place()}; ${nameOf(open)} has room for it now`;
   const unmet = unmetRequirement(job, workers);
   if (unmet !== null) return unmet;
-  if (queue !== undefined && queue.maxRunning !== null && queue.running >= queue.maxRunning) {
-    const full = `${queue.running} of ${queue.maxRunning} run (max_running)`;
+  const kept = await keptForGangs(store, job.queue, signal);
+  if (queue !== undefined && queue.maxRunning !== null && queue.running + kept >= queue.maxRunning) {
+    const running = `${queue.running} of ${queue.maxRunning} run (max_running)`;
+    const full = kept === 0 ? running : `${running}, and ${kept} are kept for gangs`;
     const before = await ahead();
-    const startsAt = await freeAt(context, { queue, ends: queue.running - queue.maxRunning + 1 + before }, signal);
+    const ends = queue.running + kept - queue.maxRunning + 1 + before;
+    const startsAt = await freeAt(context, { queue, ends }, signal);
     return `a place in queue ${job.queue}: ${full}, ${positionOf(before)}${startOf(startsAt)}`;
   }
   const full = await fullMeterOf(context, { job, queueRate: queue?.rate ?? null }, signal);
   if (full !== null) return full;
+  const left = queue === undefined ? null : await rateKept(store, { queue, kept }, signal);
+  if (left !== null) return `${left}; ${positionOf(await ahead())}`;
   const short = capacityFor(job, { outlooks, workers });
   return short === null ? `a free slot: ${await place()}${busyOf(outlooks, workers)}` : `${short}; ${await place()}`;
 }

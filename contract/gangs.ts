@@ -184,6 +184,18 @@ export function exerciseGangs(open: OpenStore): void {
     assert.equal(await store.placeGangs(forever), 0);
   });
 
+  test('gangs: members with places wait while their queue is paused', async ({ store }) => {
+    const { id } = await aSite(store);
+    const members = ids(await submit(store, aGang(2)));
+    assert.equal(await store.placeGangs(forever), 2);
+    await store.setQueue('default', { paused: true }, forever);
+    const [outlook] = await store.outlook(members[0] ?? 0, forever);
+    assert.equal(outlook?.obstacle, 'slots');
+    assert.deepEqual(await claimFree(store, id), []);
+    await store.setQueue('default', { paused: false }, forever);
+    assert.deepEqual(taken(await claimFree(store, id)), members);
+  });
+
   test('gangs: members are answered among other jobs in the order of claims', async ({ store }) => {
     const { id } = await aSite(store, { slots: 4 });
     const members = ids(await submit(store, aGang(2)));
@@ -204,6 +216,9 @@ export function exerciseGangs(open: OpenStore): void {
     await decide(store, first, { type: 'cancel' });
     const [incomplete, ...others] = await store.incompleteGangs(forever);
     assert.deepEqual([incomplete?.jobIds, others], [[second], []]);
+    await store.setQueue('default', { paused: true }, forever);
+    assert.deepEqual(await store.incompleteGangs(forever), [incomplete], 'also in a paused queue');
+    await store.setQueue('default', { paused: false }, forever);
     await decide(store, second, { type: 'cancel' });
     assert.deepEqual(await store.incompleteGangs(forever), []);
 

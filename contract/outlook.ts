@@ -65,8 +65,14 @@ function randomGang(pick: Pick, id: string): NewJob[] {
   const size = pick([1, 2, 3]);
   const spread = pick(['pack', 'spread'] as const);
   const gang = { id, size, min: pick([1, size]), spread, onMemberFailure: pick(ON_MEMBER_FAILURE) };
-  const queue = pick(['default', 'limited', 'rated']);
-  const wanted = { resources: pick([{}, { gpu: 1 }]), priority: pick([0, 2]), tags: [`gang:${id}`], maxAttempts: 1, queue };
+  const queue = pick(['default', 'limited', 'rated', 'paused']);
+  const wanted = {
+    resources: pick([{}, { gpu: 1 }]),
+    priority: pick([0, 2]),
+    tags: [`gang:${id}`],
+    maxAttempts: 1,
+    queue,
+  };
   return Array.from({ length: size }, (_, rank) =>
     aJob({ ...wanted, gang: { ...gang, rank, timeoutMs: 24 * 60 * MINUTE_MS } }),
   );

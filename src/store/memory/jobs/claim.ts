@@ -158,7 +158,7 @@ export class Headroom {
   /** How many could start if none had before. */
   most(queue: string): number {
     const row = this.#tables.queues.get(queue);
-    return row === undefined ? Infinity : row.pausedAt === null ? mostOf(row) : 0;
+    return row === undefined ? Infinity : mostOf(row);
   }
 
   left(queue: string): number {

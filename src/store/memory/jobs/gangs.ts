@@ -22,7 +22,7 @@ import { workers } from '../cluster/workers.ts';
 import { Headroom, validReservations } from './claim.ts';
 
 export function placeGangs(tables: Tables): number {
-  const gangs = waitingGangs(waitingMembers(tables), places(tables));
+  const gangs = waitingGangs(waitingMembers(tables, { paused: false }), places(tables));
   if (gangs.length === 0) return 0;
   const able = workers(tables).filter(({ id }) => mayClaim(tables, tables.workers.get(id)));
   const headroom = new Headroom(tables);
@@ -50,7 +50,7 @@ export function placeGangs(tables: Tables): number {
 }
 
 export function incompleteGangs(tables: Tables): IncompleteGang[] {
-  return incompleteIn(waitingMembers(tables), places(tables));
+  return incompleteIn(waitingMembers(tables, { paused: true }), places(tables));
 }
 
 export function places(tables: Tables): Place[] {
@@ -118,8 +118,10 @@ export function gangHosts(tables: Tables, gang: Gang): string[] {
   return hostsOf(gang, hosts);
 }
 
-function waitingMembers(tables: Tables) {
-  const lines = [...tables.live.lanes()].filter(({ lane }) => lane.gang);
+/** The members that wait without a place. `paused`: also those of paused queues. */
+function waitingMembers(tables: Tables, { paused }: { paused: boolean }) {
+  const isOpen = (queue: string) => paused || tables.queues.get(queue)?.pausedAt == null;
+  const lines = [...tables.live.lanes()].filter(({ lane }) => lane.gang && isOpen(lane.queue));
   return lines.flatMap(({ lane, line }) =>
     [...line.values()]
       .filter(({ id }) => !tables.places.has(id))

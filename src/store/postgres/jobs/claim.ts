@@ -261,8 +261,8 @@ async function takeByPlan(
 ): Promise<Taken> {
   const { sql } = context;
   const { workerId, limit, offer } = request;
-  const places = context.lanes.hasGangs ? await readPlaces(context, session) : [];
-  const held = heldBy(workerId, places);
+  const { hasGangs } = context.lanes;
+  const held = hasGangs ? heldBy(workerId, await readPlaces(context, session)) : [];
   const all = held.length === 0 ? served : [...served, ...held.map(({ lane }) => ({ id: 0, lane }))];
   const { headroom, meters, opensAt } = await readHeadroom(sql, session, all, sql.lockQueues);
   const plain = served.filter(({ lane }) => !lane.metered);
@@ -272,7 +272,9 @@ async function takeByPlan(
   if (open.length > 0) heads.push(...(await admission.read(open, { workerId, depth })));
   heads.sort(compareHeads);
   const members = held.length === 0 ? [] : await acceptPlaces(context, session, request);
-  const left = withoutPromised(headroom, places, members);
+  // Read again, under the locks of the queues: a gang may have got places, or have started, meanwhile.
+  const places = hasGangs && headroom.size > 0 ? await readPlaces(context, session) : [];
+  const left = withoutPromised(headroom, places);
   const known = { served, heads, headroom: left, admission, held, mayPassUnread: depth >= MAX_DEPTH };
   let plan = planClaim(request, known, undefined);
   if (plan === undefined) {

@@ -55,13 +55,15 @@ interface PlaceRow {
   key: string | null;
 }
 
-/** The members that wait without a place, and the instant at which that was so. */
+/** The members that wait without a place, and the instant at which that was so. `paused`: also those of paused queues. */
 async function readWaiting(
   { sql, lanes }: Context,
   session: Session,
+  { paused }: { paused: boolean },
 ): Promise<{ waiting: WaitingMember[]; now: number }> {
   const ofGangs = lanes.all().filter(({ lane }) => lane.gang);
-  const rows = await session.query<MemberRow>(sql.waitingMembers, [numbers(ofGangs.map(({ id }) => id)), MAX_MEMBERS]);
+  const ids = numbers(ofGangs.map(({ id }) => id));
+  const rows = await session.query<MemberRow>(sql.waitingMembers, [ids, MAX_MEMBERS, paused]);
   const waiting = rows.map(({ lane, due, ...row }) => ({ ...row, dueAt: due, lane: lanes.lane(lane) as Lane }));
   return { waiting, now: rows[0]?.now ?? 0 };
 }
@@ -72,7 +74,7 @@ export async function incompleteGangs(context: Context, signal: AbortSignal): Pr
   if (!lanes.isFresh) await lanes.refresh(signal);
   if (!lanes.hasGangs) return [];
   const session: Session = { query: (statement, values = []) => database.query(statement, values, signal) };
-  const { waiting } = await readWaiting(context, session);
+  const { waiting } = await readWaiting(context, session, { paused: true });
   return waiting.length === 0 ? [] : incompleteIn(waiting, await readPlaces(context, session));
 }
 
@@ -86,7 +88,7 @@ export async function placeGangs(context: Context, signal: AbortSignal): Promise
   const able = await workers(context, signal);
   const placed = await database.transaction(signal, async (session) => {
     await session.query(sql.lockPlaces);
-    const { waiting, now } = await readWaiting(context, session);
+    const { waiting, now } = await readWaiting(context, session, { paused: false });
     if (waiting.length === 0) return [];
     const known = await readPlaces(context, session);
     const gangs = waitingGangs(waiting, known);

@@ -24,7 +24,7 @@ interface QueueState {
 const NO_LIMITS: QueueState = { headroom: new Map(), most: new Map(), meters: new Map(), opensAt: null };
 
 /**
- * Returns how many more jobs of each limited queue may run. With `lockQueues`, the queues stay locked, so no other claim can start
+ * Returns how many more jobs of each queue that is paused or limited may run. With `lockQueues`, the queues stay locked, so no other claim can start
  * one meanwhile.
  */
 export async function readHeadroom(
@@ -41,7 +41,8 @@ export async function readHeadroom(
     names.length === 0 ? [] : await session.query<{ queue: string; count: number }>(sql.countRunning, [names]);
   const counts = new Map(running.map(({ queue, count }) => [queue, count]));
   const { rooms, meters } = await readQueueRooms(sql, session, limited);
-  const left = limited.map(({ name, max_running }) => {
+  const left = limited.map(({ name, paused, max_running }) => {
+    if (paused) return [name, 0] as const;
     const unused = max_running === null ? Number.POSITIVE_INFINITY : max_running - (counts.get(name) ?? 0);
     return [name, Math.min(unused, rooms.get(name)?.left ?? Number.POSITIVE_INFINITY)] as const;
   });
@@ -51,15 +52,7 @@ export async function readHeadroom(
   return { headroom: new Map(left), most: new Map(most), meters, opensAt: first };
 }
 
-/**
- * What is left to single jobs: a part is kept for members of gangs. `members` start with the same claim; their places may be newer than
- * the others.
- */
-export function withoutPromised(
-  headroom: Headroom,
-  read: readonly PlaceInLane[],
-  members: readonly PlaceInLane[] = [],
-): Headroom {
-  const places = [...new Map([...read, ...members].map((place) => [place.jobId, place])).values()];
+/** What is left to single jobs: a part is kept for members of gangs. */
+export function withoutPromised(headroom: Headroom, places: readonly PlaceInLane[]): Headroom {
   return new Map([...headroom].map(([queue, left]) => [queue, left - promisedIn({ queue }, places)]));
 }

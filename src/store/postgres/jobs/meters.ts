@@ -38,9 +38,10 @@ export async function meterUse(
   return (await readMeterUses(sql, single, names)).uses;
 }
 
-/** A queue with a limit or a rate. */
+/** A queue that is paused, or has a limit or a rate. */
 export interface LimitedQueue {
   name: string;
+  paused: boolean;
   max_running: number | null;
   rate: QueueSettings['rate'];
 }

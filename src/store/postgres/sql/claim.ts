@@ -51,6 +51,8 @@ export function claimSql(s: string) {
   const isOpen = isOpenIn(s);
   const newClaim = newClaimIn(s);
   const freeKeys = freeKeysIn(s);
+  const limitedQueues = `select name, paused_at is not null as paused, max_running, rate from ${s}.queue
+    where name = any($1::text[]) and coalesce(paused_at::text, max_running::text, rate::text) is not null`;
 
   /**
    * Claims the rows in `picked`, ctids of locked rows. A row that an edit has rewritten since the snapshot has another
@@ -256,12 +258,9 @@ export function claimSql(s: string) {
         ctids: '(select ctids from picked)::tid[]',
         lanes: 'null::integer[]',
       })}`,
-    /** Locks queues that have a limit. Their running jobs are counted in the next statement, under this lock. */
-    lockQueues: `select name, max_running, rate from ${s}.queue
-      where name = any($1::text[]) and (max_running is not null or rate is not null)
-      order by name collate "C" for update`,
-    limitedQueues: `select name, max_running, rate from ${s}.queue
-      where name = any($1::text[]) and (max_running is not null or rate is not null)`,
+    /** Locks queues that are paused or have a limit. Their running jobs are counted in the next statement, under this lock. */
+    lockQueues: `${limitedQueues} order by name collate "C" for update`,
+    limitedQueues,
     silentWorkers: `with ${now}
       select one.id from t, ${s}.worker one where one.state = 'online' and not ${mayClaimIn(s)('one.id', 't.now')}`,
     /** Uses the server's own clock, also where tests set the time of jobs: waiters are processes. */

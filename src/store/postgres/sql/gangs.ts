@@ -9,12 +9,12 @@ export function gangsSql(s: string) {
   const now = nowIn(s);
 
   return {
-    /** $1 the lanes of gangs. */
+    /** $1 the lanes of gangs, $3 true: also of paused queues. */
     waitingMembers: `with ${now}
       select l.job_id as id, l.lane, -l.rank as priority, ${epochMs('l.due')} as due, coalesce(l.failures, 0) as failures, j.spec -> 'gang' as gang,
         (l.attempt > 0 or exists (select 1 from ${s}.gang g where g.id = j.spec -> 'gang' ->> 'id')) as begun, ${epochMs('t.now')} as now
       from t, ${s}.live l join ${s}.job j on j.id = l.job_id
-      where ${isPending('l')} and l.lane = any($1::integer[]) and ${isOpenIn(s)('l.lane', 'false')}
+      where ${isPending('l')} and l.lane = any($1::integer[]) and ($3 or ${isOpenIn(s)('l.lane', 'false')})
         and not exists (select 1 from ${s}.place p where p.job_id = l.job_id)
       order by l.rank, l.due, l.job_id limit $2`,
     places: `select p.job_id, p.gang_id, p.rank, p.size, p.worker_id, p.accepted, p.started,

@@ -50,21 +50,22 @@ interface StoredGang extends Omit<GangRow, 'jobId' | 'stopping'> {
   stopping: number;
 }
 
-function waitingMembers({ database, lanes }: Context): WaitingMember[] {
-  const rows = database.all<MemberRow>(sql.waitingMembers, MAX_MEMBERS);
+/** The members that wait without a place. `paused`: also those of paused queues. */
+function waitingMembers({ database, lanes }: Context, { paused }: { paused: boolean }): WaitingMember[] {
+  const rows = database.all<MemberRow>(sql.waitingMembers, MAX_MEMBERS, paused ? 1 : 0);
   return rows.map(({ lane, due, gang, begun, ...row }) => {
     return { ...row, gang: JSON.parse(gang) as Gang, dueAt: due, lane: lanes.laneOf(lane), begun: begun === 1 };
   });
 }
 
 export function incompleteGangs(context: Context): IncompleteGang[] {
-  return context.lanes.hasGangs ? incompleteIn(waitingMembers(context), readPlaces(context)) : [];
+  return context.lanes.hasGangs ? incompleteIn(waitingMembers(context, { paused: true }), readPlaces(context)) : [];
 }
 
 export function placeGangs(context: Context): number {
   const { database, lanes, now, effects } = context;
   if (!lanes.hasGangs) return 0;
-  const waiting = waitingMembers(context);
+  const waiting = waitingMembers(context, { paused: false });
   if (waiting.length === 0) return 0;
   const places = readPlaces(context);
   const gangs = waitingGangs(waiting, places);

@@ -41,7 +41,7 @@ export class Headroom {
     const row = this.#settings.get(queue);
     if (row === undefined) return Infinity;
     const rate = row.rate === null ? null : (JSON.parse(row.rate) as QueueSettings['rate']);
-    return row.paused_at === null ? mostOf({ maxRunning: row.max_running, rate }) : 0;
+    return mostOf({ maxRunning: row.max_running, rate });
   }
 
   take(queue: string): void {

@@ -7,7 +7,8 @@ export const gangsSql = {
       (l.attempt > 0 or exists (select 1 from gang g where g.id = j.spec -> 'gang' ->> 'id')) as begun
     from lane n join live l on l.status = 'pending' and l.lane = n.id join job j on j.id = l.job_id
     where n.key like '%,"gang"]' and not exists (select 1 from place p where p.job_id = l.job_id)
-    order by l.rank, l.due, l.job_id limit ?`,
+      and (?2 or not exists (select 1 from queue q where q.name = n.queue and q.paused_at is not null))
+    order by l.rank, l.due, l.job_id limit ?1`,
   places: `select p.job_id, p.gang_id, p.rank, p.size, p.worker_id, p.accepted, p.started, p.until, p.success, l.lane
     from place p left join live l on l.job_id = p.job_id and l.status = 'pending' order by p.gang_id, p.rank`,
   insertPlaces: `insert into place (job_id, gang_id, rank, size, worker_id, accepted, started, until)

@@ -115,22 +115,25 @@ export function exerciseCatchUp(open: OpenStore): void {
     store,
     advance,
   }) => {
+    const days = 30 * 24 * HOUR;
+    const anchor = await store.now(forever);
+    // The clock of a real database goes on: the schedule ends, so that no ticks become due in between.
     const made = await makeSchedule(store, {
       everyMs: 1_000,
+      anchor,
+      endAt: anchor + days + 1,
       overlap: 'allow',
       catchup: { policy: 'all', windowMs: HOUR, max: 1_000 },
     });
-    const days = 30 * 24 * HOUR;
     await advance(days);
     const sizes: number[] = [];
     for (let more = true; more; ) {
       const ticked = await store.tick({ limit: 1_000 }, forever);
       sizes.push(ticked.ticks.length);
-      // The clock of a real database goes on: ticks that become due in between do not matter here.
-      more = ticked.more && sizes.length < 3;
+      more = ticked.more;
     }
     assert.ok(
-      sizes.every((size) => size <= 1_000),
+      sizes.length <= 3 && sizes.every((size) => size <= 1_000),
       `at most 1,000 rows a transaction: ${sizes.join(', ')}`,
     );
     const rows = await ledger(store, 'nightly');
@@ -139,7 +142,7 @@ export function exerciseCatchUp(open: OpenStore): void {
       ['missed', 'dropped'],
     );
     const count = rows.reduce((sum, row) => sum + row.count, 0);
-    assert.ok(count >= days / 1_000 && rows.length <= 1_100, `${count} ticks in ${rows.length} rows`);
+    assert.deepEqual({ count, rows: rows.length }, { count: days / 1_000, rows: 1_002 });
     rows.reduce((through, row) => {
       assert.equal(row.scheduledFor, through + 1_000, 'every tick has exactly one verdict');
       return row.through;

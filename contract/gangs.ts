@@ -273,13 +273,14 @@ export function exerciseGangs(open: OpenStore): void {
   test('gangs: none waits for its queue while a more urgent job of the queue waits', async ({ store }) => {
     const { id } = await aSite(store, { slots: 9 });
     await store.setQueue('few', { maxRunning: 2 }, forever);
-    await submitOne(store, aJob({ queue: 'few' }));
-    await claimFree(store, id);
-    await store.setQueue('few', { maxRunning: 1 }, forever);
-    await submitOne(store, aJob({ queue: 'few', priority: 1 }));
-    await store.setQueue('few', { maxRunning: 2 }, forever);
+    await submit(store, [aJob({ queue: 'few' }), aJob({ queue: 'few' })]);
+    const [first] = await claimFree(store, id);
+    const urgent = await submitOne(store, aJob({ queue: 'few', priority: 1 }));
     await submit(store, aGang(2, { queue: 'few' }));
     assert.equal(await store.placeGangs(forever), 0);
+    await succeed(store, first as Lease);
+    assert.deepEqual(taken(await claimFree(store, id)), [urgent.id]);
+    assert.equal(await store.placeGangs(forever), 2);
   });
 
   test('gangs: do not start together if max_running was lowered since they were given places', async ({ store }) => {

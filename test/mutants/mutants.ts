@@ -1208,6 +1208,95 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
+    name: 'positions count jobs that their limits keep from starting',
+    edits: [
+      {
+        file: 'src/core/ahead.ts',
+        from: '    if (fullMeter(meters, useNow, now) !== undefined) return false;\n',
+        to: '',
+      },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'the rest of a gang stays when a member has ended before the start',
+    edits: [
+      { file: 'src/scheduler/duties/placer.ts', from: 'if (ended > 0) await apply', to: 'if (ended < 0) await apply' },
+    ],
+    tests: ['test/scheduler/gangs.test.ts'],
+  },
+  {
+    name: 'the rest of a gang stays while its queue is paused',
+    edits: [{ file: 'src/store/postgres/sql/gangs.ts', from: '($3 or ', to: '(false and $3 or ' }],
+    tests: ['test/store/postgres/contract.test.ts'],
+  },
+  {
+    name: 'a claim answers with members before jobs that are more urgent',
+    edits: [
+      { file: 'src/store/memory/jobs/claim.ts', from: 'b.job.priority - a.job.priority || a.turn', to: 'a.turn' },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'PostgreSQL answers a claim with members in any order',
+    edits: [
+      {
+        file: 'src/store/postgres/jobs/claim.ts',
+        from: 'jobs.sort((a, b) => b.priority - a.priority || turnOf',
+        to: 'jobs.sort((a, b) => turnOf',
+      },
+    ],
+    tests: ['test/store/postgres/contract.test.ts'],
+  },
+  {
+    name: 'members start although max_running does not allow as many',
+    edits: [
+      { file: 'src/core/claim-places.ts', from: ' || waiting.length > left) return false', to: ') return false' },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'two gangs start in one claim although max_running allows one',
+    edits: [{ file: 'src/core/claim-places.ts', from: 'left(lane) - promisedIn(lane, others)', to: 'left(lane)' }],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a gang is given places in a queue that never lets it start',
+    edits: [{ file: 'src/core/place-gangs.ts', from: '    if (given.most(gang.lane) < least) continue;\n', to: '' }],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a gang that waits for its queue takes the turn of jobs before it',
+    edits: [{ file: 'src/core/place-gangs.ts', from: 'lane.queue === gang.lane.queue || ', to: '' }],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'single jobs take what their queue keeps for a gang',
+    edits: [{ file: 'src/store/memory/jobs/claim.ts', from: ': left - this.#promised(queue);', to: ': left;' }],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'SQLite lets single jobs take what their queue keeps for a gang',
+    edits: [{ file: 'src/store/sqlite/jobs/headroom.ts', from: ' - promisedIn({ queue }, this.#places)', to: '' }],
+    tests: ['test/store/sqlite/contract.test.ts'],
+  },
+  {
+    name: 'PostgreSQL lets single jobs take what their queue keeps for a gang',
+    edits: [{ file: 'src/store/postgres/jobs/headroom.ts', from: 'left - promisedIn({ queue }, places)', to: 'left' }],
+    tests: ['test/store/postgres/contract.test.ts'],
+  },
+  {
+    name: 'a claim knows places of gangs only from before it has locked its queues',
+    edits: [
+      {
+        file: 'src/store/postgres/jobs/claim.ts',
+        from: 'hasGangs && headroom.size > 0 ? await readPlaces(context, session) : []',
+        to: 'held',
+      },
+    ],
+    tests: ['test/store/postgres/gangs.test.ts'],
+  },
+  {
     name: 'the members of a gang go on when one has failed',
     edits: [
       {

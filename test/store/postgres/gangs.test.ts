@@ -1,11 +1,13 @@
-/** Gangs with two processes on one database, of which one has never read a lane. */
+/** Gangs with several connections to one database. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import pg from 'pg';
 import { aJob, anOffer } from '../../../contract/kit/builders.ts';
 import { claim, fail, forever, ids, register, retry, submit, succeed } from '../../../contract/kit/steps.ts';
 import { silentLog } from '../../../src/ops/log.ts';
 import { openPostgres } from '../../../src/store/postgres/base/open.ts';
+import { eventually } from '../../kit/eventually.ts';
 import { openTestPostgres } from '../../kit/postgres.ts';
 
 test('gangs: a member that is retried through a process that knows no gangs leaves its place, and starts again', async () => {
@@ -36,4 +38,30 @@ test('gangs: a member that is retried through a process that knows no gangs leav
   assert.equal(await store.placeGangs(forever), 1);
   const [again] = await claim(store, workerId, { limit: 2, offer: anOffer() });
   assert.deepEqual([again?.id, again?.attempt, again?.gangContext?.hosts[1]], [first.job.id, 2, '']);
+});
+
+test('gangs: a claim that waits for its queue leaves to a gang what the gang was promised meanwhile', async () => {
+  await using given = await openTestPostgres();
+  const { store, url, schema } = given;
+  const { id: workerId } = await register(store, { slots: 2, leaseMs: 3_600_000 });
+  await register(store, { slots: 2, tags: ['gpu'], leaseMs: 3_600_000 });
+  await store.setQueue('few', { maxRunning: 2 }, forever);
+  const gang = { id: 'g', size: 2, min: 2, spread: 'pack', onMemberFailure: 'fail', timeoutMs: 600_000 } as const;
+  const wanted = { queue: 'few', tags: ['gang:g'], requires: ['gpu'], maxAttempts: 1 };
+  await submit(
+    store,
+    [0, 1].map((rank) => aJob({ ...wanted, gang: { ...gang, rank } })),
+  );
+  await submit(store, [aJob({ queue: 'few' })]);
+
+  const other = new pg.Client({ connectionString: url });
+  await other.connect();
+  await other.query(`begin; select * from "${schema}".queue where name = 'few' for update`);
+  const claiming = claim(store, workerId, { limit: 2 });
+  const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and position($1 in query) > 0`;
+  await eventually(async () => (await given.query(waiting, [`"${schema}".queue`])).length === 1);
+  assert.equal(await store.placeGangs(forever), 2);
+  await other.query('rollback');
+  await other.end();
+  assert.deepEqual(ids(await claiming), []);
 });

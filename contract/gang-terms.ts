@@ -75,6 +75,7 @@ function hold(store: Store, { job }: Lease, result: unknown = null) {
 }
 
 const STOPPED = { type: 'cancelled', error: null } as const;
+const INTERRUPTED = { type: 'interrupted', error: 'drained' } as const;
 
 /** One look of the placer at its gang. */
 async function judge(store: Store): Promise<void> {
@@ -223,6 +224,24 @@ export function exerciseGangTerms(open: OpenStore): void {
     assert.deepEqual([(await row(store)).failures, (await row(store)).term], [0, 3]);
   });
 
+  test('gang terms: a term that ends by an interruption costs the gang nothing, also after one that did', async ({
+    store,
+  }) => {
+    const { workers, leases } = await started(store, { backoff: { ...aJob().backoff, type: 'none' }, maxAttempts: 3 });
+    const costs: number[] = [];
+    let members = leases;
+    for (const outcome of [FAILED, INTERRUPTED]) {
+      const [one, two] = members as [Lease, Lease];
+      await end(store, one, outcome);
+      await judge(store);
+      await end(store, two, STOPPED);
+      await judge(store);
+      members = await start(store, workers);
+      costs.push((await row(store)).failures);
+    }
+    assert.deepEqual(costs, [1, 1]);
+  });
+
   test('gang terms: the success of a member that is being stopped, and a place that is dropped late, change nothing', async ({
     store,
   }) => {
@@ -267,9 +286,8 @@ export function exerciseGangTerms(open: OpenStore): void {
   test('gang terms: a person cancels a member that is being stopped, and the gang ends', async ({ store }) => {
     const { members, leases } = await started(store);
     const [one, two] = leases as [Lease, Lease];
-    await end(store, one, { type: 'interrupted', error: 'drained' });
+    await end(store, one, INTERRUPTED);
     await judge(store);
-    assert.equal((await row(store)).failures, 0, 'an interruption costs nothing');
     await happen(store, two.job.id, { type: 'cancel' });
     const asked = await readOne(store, two.job.id);
     assert.deepEqual([asked.gangStop, asked.cancelRequestedAt !== null], [false, true]);
@@ -281,7 +299,7 @@ export function exerciseGangTerms(open: OpenStore): void {
   test('gang terms: a decision made before a person cancelled is not written', async ({ store }) => {
     const { leases } = await started(store);
     const [one, two] = leases as [Lease, Lease];
-    await end(store, one, { type: 'interrupted', error: 'drained' });
+    await end(store, one, INTERRUPTED);
     await judge(store);
     const before = await readOne(store, two.job.id);
     const change = transition(before, { type: 'settle', outcome: STOPPED }, 0.5, await row(store));

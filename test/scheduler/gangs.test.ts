@@ -438,6 +438,12 @@ test('gang: why tells of the rate that its gang waits for, and that is kept from
   await round();
   for (const workerId of workers) assert.equal(await claim(workerId), undefined);
   assert.equal(await why(), expected);
-  const { waitingFor } = await scheduler.job(items[1]?.job.id ?? 0, signal);
-  assert.equal(waitingFor, `${short}, which is kept for gangs; 1st in line`);
+  const single = async () => (await scheduler.job(items[1]?.job.id ?? 0, signal)).waitingFor;
+  assert.equal(await single(), `${short}, which is kept for gangs; 1st in line`);
+  await store.setQueue('default', { rate: { limit: 1, perMs: 60_000, burst: 0 } }, signal);
+  const last = new Date(clock.now() + 180_000).toISOString();
+  assert.equal(
+    await single(),
+    `the rate of queue default: 1 of 1 have started within 60 s, it opens at ${opens}, the next 2 are kept for gangs; 1st in line, expected to start at ${last}`,
+  );
 });

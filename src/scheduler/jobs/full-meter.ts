@@ -16,10 +16,10 @@ import type { QueueSettings } from '../../core/queue.ts';
 import type { SchedulerContext } from '../context.ts';
 import { MAX_COUNTED, MAX_RUNNING, positionOf, startOf } from './position.ts';
 
-/** `null` if none is full. */
+/** `null` if none is full. `kept`: how many of the next starts in its queue are kept for members of gangs. */
 export async function fullMeterOf(
   { store }: SchedulerContext,
-  { job, queueRate }: { job: Job; queueRate: QueueSettings['rate'] },
+  { job, queueRate, kept }: { job: Job; queueRate: QueueSettings['rate']; kept: number },
   signal: AbortSignal,
 ): Promise<string | null> {
   const meters = [...metersOf(job), ...(queueRate === null ? [] : [queueMeter(job.queue, queueRate)])];
@@ -37,8 +37,9 @@ export async function fullMeterOf(
   const startsAt =
     full.opensAt === null
       ? await freeAt(store, { key: keyOfMeter(name), ends: full.inUse - full.max + 1 + ahead }, signal)
-      : nextStart(full.meter, useOf(name), { now, ahead });
-  return describe(full, { key: isQueue ? `queue ${job.queue}` : keyOfMeter(name), ahead, startsAt });
+      : nextStart(full.meter, useOf(name), { now, ahead: isQueue ? ahead + kept : ahead });
+  const gangs = isQueue && kept > 0 ? `, the next ${kept} are kept for gangs` : '';
+  return describe(full, { key: isQueue ? `queue ${job.queue}` : keyOfMeter(name), ahead, startsAt, gangs });
 }
 
 /** The instant by which `ends` of the running jobs with the key have ended. */
@@ -53,14 +54,15 @@ async function freeAt(
 
 function describe(
   { meter, inUse, max, opensAt }: FullMeter,
-  { key, ahead, startsAt }: { key: string; ahead: number; startsAt: number | null },
+  { key, ahead, startsAt, gangs }: { key: string; ahead: number; startsAt: number | null; gangs: string },
 ): string {
   const position = positionOf(ahead);
   if (opensAt === null)
     return `a place under the limit of ${key}: ${inUse} of ${max} run, ${position}${startOf(startsAt)}`;
   const opens = `it opens at ${new Date(opensAt).toISOString()}`;
-  const start = startsAt === null || ahead === 0 ? '' : `, expected to start at ${new Date(startsAt).toISOString()}`;
-  const when = `${opens}; ${position}${start}`;
+  const isNext = ahead === 0 && gangs === '';
+  const start = startsAt === null || isNext ? '' : `, expected to start at ${new Date(startsAt).toISOString()}`;
+  const when = `${opens}${gangs}; ${position}${start}`;
   if (inUse < max) return `the rate of ${key}, which was closed: ${when}`;
   return `the rate of ${key}: ${inUse} of ${max} have started within ${(meter.windowMs ?? 0) / 1_000} s, ${when}`;
 }

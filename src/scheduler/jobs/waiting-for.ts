@@ -67,7 +67,7 @@ async function pendingFor(context: SchedulerContext, job: Job, signal: AbortSign
     const startsAt = await freeAt(context, { queue, ends }, signal);
     return `a place in queue ${job.queue}: ${full}, ${positionOf(before)}${startOf(startsAt)}`;
   }
-  const full = await fullMeterOf(context, { job, queueRate: queue?.rate ?? null }, signal);
+  const full = await fullMeterOf(context, { job, queueRate: queue?.rate ?? null, kept }, signal);
   if (full !== null) return full;
   const left = queue === undefined ? null : await rateKept(store, { queue, kept }, signal);
   if (left !== null) return `${left}; ${positionOf(await ahead())}`;

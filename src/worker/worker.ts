@@ -228,7 +228,7 @@ export class Worker {
     if (this.#drain.isOn) this.#prefetch.returnAll();
     // In the next turn of the event loop, so that the next claim is sent before these jobs block the loop.
     setImmediate(() => {
-      this.#prefetch.fill(this.#runner);
+      this.#freed();
       void this.#prefetch.shed(this.#leaving.signal);
     });
     return true;

@@ -56,9 +56,10 @@ export class Drain {
     });
   }
 
-  /** To be called whenever the worker may have become idle. */
+  /** To be called whenever the worker may have become idle, which it may after any job: so it looks first whether anybody waits. */
   check(): void {
-    if (!this.isOn || (this.leaves && this.#options.isIdle())) this.#onOver?.();
+    if (this.#onOver === undefined) return;
+    if (!this.isOn || (this.leaves && this.#options.isIdle())) this.#onOver();
   }
 
   #begin(): void {

@@ -33,7 +33,6 @@ export class Prefetch {
   /** True if the last claim got as many jobs as it asked for. */
   #lastClaimWasFull = false;
   #shedding = false;
-  #filling = false;
   /** By the wall clock, which also advances while the machine is suspended. */
   #checkedAt = 0;
 
@@ -63,17 +62,14 @@ export class Prefetch {
     this.#backlog.add(assignment);
   }
 
-  /** Starts waiting jobs, most urgent first, while there are free slots. A job may end while it starts, and call this again. */
+  /** Starts waiting jobs, most urgent first, while there are free slots. A job may end while it starts. */
   fill(runner: Runner): void {
-    if (this.#filling) return;
-    this.#filling = true;
     this.#returnIfCutOff();
     while (runner.slots.free > 0) {
       const next = this.#backlog.take();
       if (next === undefined) break;
       runner.run(next);
     }
-    this.#filling = false;
   }
 
   /** Returns true if the job was waiting here. */

@@ -24,7 +24,7 @@ interface RunnerOptions {
   log: Log;
   onHandler: (job: ClaimedJob) => void;
   onOutcome: (assignment: Assignment, outcome: Outcome) => void;
-  /** Called when a slot has become free. */
+  /** Called when a slot has become free, unless the attempt ended within the call of `run`. */
   onFree: () => void;
 }
 
@@ -63,7 +63,10 @@ export class Runner {
     return handlers.reduce((longest, { job }) => Math.max(longest, longestMsOf(job)), 0);
   }
 
-  /** Starts the attempt in a slot. */
+  /**
+   * Starts the attempt in a slot. If it ends within this call, its slot is free on return and the caller fills it: calling
+   * `onFree` from here would be a circle, which V8 compiles again from each of its functions.
+   */
   run(assignment: Assignment): void {
     this.slots.take(assignment.job);
     const earlier = this.#latest.get(assignment.jobId);
@@ -106,12 +109,12 @@ export class Runner {
     const { job } = assignment;
     if (this.#interrupted) assignment.stop('interrupted');
     const executor = job.command === null ? this.#options.handlers : this.commands;
-    if (assignment.stopped !== null || executor === null) return this.#finish(assignment, { type: 'returned' });
+    if (assignment.stopped !== null || executor === null) return this.#end(assignment, { type: 'returned' });
     if (job.command === null) this.#options.onHandler(job);
     assignment.begin(performance.now());
     const outcome = executor.run(assignment);
     // What ends within this call need not be found by others: keeping it would cost more than running it.
-    if (!(outcome instanceof Promise)) return this.#finish(assignment, outcome);
+    if (!(outcome instanceof Promise)) return this.#end(assignment, outcome);
     this.#keep(assignment);
     outcome.then(
       (value) => this.#finish(assignment, value),
@@ -130,9 +133,15 @@ export class Runner {
     if (this.#interrupted) assignment.stop('interrupted');
   }
 
+  /** Ends an attempt within the call that starts it. */
+  #end(assignment: Assignment, outcome: Outcome): void {
+    this.#report(assignment, outcome);
+    this.#leave(assignment);
+  }
+
+  /** Ends an attempt later. */
   #finish(assignment: Assignment, outcome: Outcome): void {
-    assignment.ended = true;
-    this.#options.onOutcome(assignment, maskOutcome(assignment.job, outcome));
+    this.#report(assignment, outcome);
     const { stillBusy } = assignment;
     if (stillBusy === undefined) return this.#free(assignment);
     this.#stuckSlots += 1;
@@ -142,12 +151,21 @@ export class Runner {
     });
   }
 
+  #report(assignment: Assignment, outcome: Outcome): void {
+    assignment.ended = true;
+    this.#options.onOutcome(assignment, maskOutcome(assignment.job, outcome));
+  }
+
   #free(assignment: Assignment): void {
+    this.#leave(assignment);
+    this.#options.onFree();
+  }
+
+  #leave(assignment: Assignment): void {
     this.#running.delete(assignment);
     if (this.#latest.get(assignment.jobId) === assignment) this.#latest.delete(assignment.jobId);
     this.slots.giveBack(assignment.job);
     assignment.afterwards?.();
-    this.#options.onFree();
   }
 }
 

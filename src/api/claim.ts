@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { DEFAULT_SPEC, type ClaimedJob as DomainClaimedJob } from '../core/job.ts';
+import { sameButInput } from '../core/same-but-input.ts';
 import { plainEnv } from '../core/secret.ts';
 import { duration, label, parseInstant, storeId, toInstant, wholeNumber, wireId, wireInstant } from './fields.ts';
 import { gangFromWire } from './gang.ts';
@@ -37,6 +38,9 @@ export const ClaimRequest = named(
     results_once: z.boolean().default(false).meta({
       description: 'If several jobs of the reply share a parent, only the first of them has its result.',
     }),
+    alike_once: z.boolean().default(false).meta({
+      description: 'Jobs of the reply that are alike are sent with the first of them, in its field `alike`.',
+    }),
   }),
 );
 export type ClaimRequest = z.output<typeof ClaimRequest>;
@@ -52,6 +56,8 @@ export const EndClaimWait = named(
 );
 
 export const ClaimWaitEnded = named('ClaimWaitEnded', z.object({ ended: z.literal(true) }));
+
+const AlikeJob = named('AlikeJob', z.object({ id: wireId, run_at: wireInstant, input: z.unknown() }));
 
 export const ClaimedJob = named(
   'ClaimedJob',
@@ -78,6 +84,9 @@ export const ClaimedJob = named(
       description:
         "For a member of a gang: the address of each member's worker, by rank. It has one entry for each member that starts: fewer than gang.size if some have no place.",
     }),
+    alike: z.array(AlikeJob).exactOptional().meta({
+      description: 'With `alike_once`: the jobs that follow this one, and differ from it in these fields at most.',
+    }),
   }),
 );
 export type ClaimedJob = z.output<typeof ClaimedJob>;
@@ -85,7 +94,7 @@ export type ClaimedJob = z.output<typeof ClaimedJob>;
 export const ClaimedJobs = named('ClaimedJobs', itemsOf(ClaimedJob));
 
 /** `sentResults`: ids of parents whose results are already in the same reply; `null` repeats results with every job. */
-export function claimedJobToWire(job: DomainClaimedJob, sentResults: Set<number> | null = null): ClaimedJob {
+function claimedJobToWire(job: DomainClaimedJob, sentResults: Set<number> | null): ClaimedJob {
   return {
     id: String(job.id),
     attempt: job.attempt,
@@ -102,10 +111,64 @@ export function claimedJobToWire(job: DomainClaimedJob, sentResults: Set<number>
   };
 }
 
+/**
+ * Serializes the first jobs of a claim, as many as have `maxLength` characters together; a single one may have more. Returns the
+ * reply, and how many jobs are in it.
+ */
+export function claimedJobsToText(
+  jobs: readonly DomainClaimedJob[],
+  { results_once, alike_once }: Pick<ClaimRequest, 'results_once' | 'alike_once'>,
+  maxLength: number,
+): { text: string; count: number } {
+  const sentResults = results_once ? new Set<number>() : null;
+  const groups: { first: DomainClaimedJob; text: string; alike: string[] }[] = [];
+  let [count, length] = [0, 0];
+  for (const job of jobs) {
+    const last = alike_once ? groups.at(-1) : undefined;
+    const group = last !== undefined && areAlike(last.first, job) ? last : undefined;
+    const text = JSON.stringify(group === undefined ? claimedJobToWire(job, sentResults) : alikeToWire(job));
+    length += text.length;
+    if (length > maxLength && count > 0) break;
+    count += 1;
+    if (group === undefined) groups.push({ first: job, text, alike: [] });
+    else group.alike.push(text);
+  }
+  const items = groups.map(({ text, alike }) =>
+    alike.length === 0 ? text : `${text.slice(0, -1)},"alike":[${alike.join(',')}]}`,
+  );
+  return { text: `{"items":[${items.join(',')}]}`, count };
+}
+
+/** True if two jobs differ at most in what `alikeToWire` sends. */
+function areAlike(a: DomainClaimedJob, b: DomainClaimedJob): boolean {
+  return (
+    a.attempt === b.attempt &&
+    a.failures === b.failures &&
+    a.startedAt === b.startedAt &&
+    a.prefetched === b.prefetched &&
+    a.secretEnv === b.secretEnv &&
+    a.runContext === b.runContext &&
+    a.gangContext === b.gangContext &&
+    sameButInput(a, b)
+  );
+}
+
+function alikeToWire({ id, dueAt, input }: DomainClaimedJob): z.output<typeof AlikeJob> {
+  return { id: String(id), run_at: toInstant(dueAt), input: input ?? null };
+}
+
 /** Decodes the jobs of one reply. The result of a parent may be sent only once, with the first of its children. */
 export function claimedJobsFromWire(items: readonly ClaimedJob[]): DomainClaimedJob[] {
   const results = new Map<string, unknown>();
-  return items.map((wire) => claimedJobFromWire(wire, results));
+  const jobs: DomainClaimedJob[] = [];
+  for (const wire of items) {
+    const job = claimedJobFromWire(wire, results);
+    jobs.push(job);
+    for (const { id, run_at: runAt, input } of wire.alike ?? []) {
+      jobs.push({ ...job, id: Number(id), dueAt: parseInstant(runAt) ?? 0, input });
+    }
+  }
+  return jobs;
 }
 
 function claimedJobFromWire(wire: ClaimedJob, results: Map<string, unknown>): DomainClaimedJob {

@@ -85,6 +85,7 @@ class HttpSource implements JobSource, AsyncDisposable {
       wait,
       claim_seq: claimSeq,
       results_once: true,
+      alike_once: true,
       ...offer,
     });
     const call = { params: {}, message, signal, waitMs: wait };

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEFAULT_SPEC, type JobSpec } from '../../src/core/job.ts';
-import { decodeSpec, encodeSpec, itemOf, sameButInput, withItem } from '../../src/store/spec.ts';
+import { sameButInput } from '../../src/core/same-but-input.ts';
+import { decodeSpec, encodeSpec, itemOf, withItem } from '../../src/store/spec.ts';
 
 const EVERYTHING: JobSpec = {
   name: 'report',

@@ -1,7 +1,7 @@
 /** Attempts: how a worker claims jobs and reports their outcomes. */
 
 import type { z } from 'zod';
-import { ClaimedJobs, ClaimRequest, claimedJobToWire, MAX_CLAIM_WAIT_MS } from '../../api/claim.ts';
+import { ClaimedJobs, ClaimRequest, claimedJobsToText, MAX_CLAIM_WAIT_MS } from '../../api/claim.ts';
 import { leaseToWire } from '../../api/heartbeat.ts';
 import { ReportAnswer, ReportRequest } from '../../api/report.ts';
 import { routes } from '../../api/routes.ts';
@@ -44,11 +44,10 @@ export const attemptHandlers = {
       const offer = { queues, commands, handlers, tags, free };
       const waitMs = Math.min(wait, MAX_CLAIM_WAIT_MS);
       const jobs = await scheduler.claim({ workerId, limit, prefetch, claimSeq, offer, waitMs }, signal);
-      const texts = withinLimit(jobs, body.results_once ? new Set() : null);
-      await returnJobs(scheduler, workerId, signal.aborted ? jobs : jobs.slice(texts.length));
+      const { text, count } = claimedJobsToText(jobs, body, MAX_REPLY_LENGTH);
+      await returnJobs(scheduler, workerId, signal.aborted ? jobs : jobs.slice(count));
       signal.throwIfAborted();
-      const json = new Serialized<z.output<typeof ClaimedJobs>>(`{"items":[${texts.join(',')}]}`);
-      return { status: 200, json };
+      return { status: 200, json: new Serialized<z.output<typeof ClaimedJobs>>(text) };
     },
   }),
 
@@ -141,19 +140,6 @@ export const attemptHandlers = {
     },
   }),
 };
-
-/** Serializes the first jobs, as many as fit into one reply. `sentResults`: see `claimedJobToWire`. */
-function withinLimit(jobs: readonly ClaimedJob[], sentResults: Set<number> | null): string[] {
-  const texts: string[] = [];
-  let size = 0;
-  for (const job of jobs) {
-    const text = JSON.stringify(claimedJobToWire(job, sentResults));
-    size += text.length;
-    if (size > MAX_REPLY_LENGTH && texts.length > 0) break;
-    texts.push(text);
-  }
-  return texts;
-}
 
 /** Gives back jobs that do not reach the caller. Otherwise they would wait until the lease expires. */
 async function returnJobs(scheduler: Scheduler, workerId: number, jobs: readonly ClaimedJob[]): Promise<void> {

@@ -2,8 +2,9 @@
 
 import type { Job, NewJob } from '../../../core/job.ts';
 import { mayPrefetch } from '../../../core/prefetch.ts';
+import { sameButInput } from '../../../core/same-but-input.ts';
 import { FLAG, specFlags } from '../../flags.ts';
-import { encodeSpec, type StoredSpec, sameButInput } from '../../spec.ts';
+import { encodeSpec, type StoredSpec } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
 import type { Session, Statement } from '../base/database.ts';
 import type { Sql } from '../base/sql.ts';

@@ -31,12 +31,13 @@ export function schedulerEngine(
   };
   const newJobs = jobMaker();
   return {
-    async submit(requests, { actor = own, ...options }, signal = NEVER) {
+    async submit(requests, { actor = own, idempotency }, signal = NEVER) {
       const made = requests.map(newJobs);
       for (const { jobs, failFast } of made) {
         if (failFast) requireRoom(jobs, await scheduler.workers(signal), '');
       }
       const all = made.flatMap(({ jobs }) => jobs);
+      const options = idempotency === undefined ? {} : { idempotency };
       const { items } = await scheduler.submit(by(actor, all), options, signal);
       return items.map(({ job, deduplicated }) => ({ id: String(job.id), deduplicated }));
     },

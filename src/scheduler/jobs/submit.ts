@@ -28,9 +28,8 @@ export class Submitter {
 
   /** Inserts all jobs or none, in order. Resolves once they are on disk. */
   async submit(jobs: readonly NewJob[], options: JobInsertOptions, signal: AbortSignal): Promise<Inserted> {
-    const inserted = this.#mayShare(jobs, options)
-      ? await this.#batcher.add(jobs, signal)
-      : await this.#context.store.insert(jobs, options, signal);
+    if (this.#mayShare(jobs, options)) return await this.#batcher.add(jobs, signal);
+    const inserted = await this.#context.store.insert(jobs, options, signal);
     if (!inserted.replayed) this.#context.telemetry.submitted(inserted.items);
     return inserted;
   }
@@ -59,6 +58,7 @@ export class Submitter {
 
   async #insertTogether(submits: readonly (readonly NewJob[])[], signal: AbortSignal): Promise<Inserted[]> {
     const items = await this.#insert(submits.flat(), signal);
+    this.#context.telemetry.submitted(items);
     let start = 0;
     return submits.map((jobs) => {
       const mine = items.slice(start, start + jobs.length);

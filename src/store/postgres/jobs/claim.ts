@@ -285,13 +285,11 @@ async function takeByPlan(
   await admission.write();
   await storeReservation(sql, session, workerId, plan.room.toStore());
   const counts = [numbers([...plan.counts.keys()]), numbers([...plan.counts.values()])];
+  const passing = [...members.map(({ jobId }) => jobId), ...plan.passing];
   const ask =
-    plan.passing.length === 0 && members.length === 0
+    passing.length === 0
       ? { statement: sql.claimPlanned, values: [...counts, false] }
-      : {
-          statement: sql.claimPassing,
-          values: [...counts, numbers([...members.map(({ jobId }) => jobId), ...plan.passing])],
-        };
+      : { statement: sql.claimPassing, values: [...counts, numbers(passing)] };
   const taken = await take(context, session, request, ask);
   await admission.start(taken.jobs, meters);
   // A member whose row somebody holds starts with the next claim.

@@ -49,10 +49,9 @@ test('versions: after a migration that older code must not see, no role of the v
       assert.equal(code, 0, stderr);
     }
   }
-  await Promise.all([
-    ...POSTGRES_ROLES.map((role) => refuses([...role, ...postgres], folder.path)),
-    ...SQLITE_ROLES.map((role) => refuses([...role, ...sqlite], folder.path)),
-  ]);
+  await Promise.all(POSTGRES_ROLES.map((role) => refuses([...role, ...postgres], folder.path)));
+  // One after the other: a process holds the file while it looks at its version.
+  for (const role of SQLITE_ROLES) await refuses([...role, ...sqlite], folder.path);
 });
 
 test('versions: after a migration that older code may see, both versions work on one database', {

@@ -1,6 +1,6 @@
 /** Claims jobs. */
 
-import { Room } from '../../../core/capacity.ts';
+import { Room, subtract } from '../../../core/capacity.ts';
 import { heldBy } from '../../../core/claim-places.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { ClaimedJob } from '../../../core/job.ts';
@@ -139,9 +139,7 @@ async function look(context: Context, request: ClaimRequest, signal: AbortSignal
 /** What these jobs leave of the offer. */
 function restOf({ offer }: ClaimRequest, jobs: readonly ClaimedJob[]): ClaimRequest['offer'] {
   const free = { ...offer.free };
-  for (const { resources } of jobs) {
-    for (const [name, amount] of Object.entries(resources)) free[name] = (free[name] ?? 0) - amount;
-  }
+  for (const { resources } of jobs) subtract(free, resources);
   return { ...offer, free };
 }
 

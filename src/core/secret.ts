@@ -9,7 +9,12 @@ export interface SecretRef {
   secret: string;
 }
 
-export type EnvValue = string | SecretRef;
+/** In the environment of a stored job: a text that only a key can open. */
+export interface SealedText {
+  sealed: string;
+}
+
+export type EnvValue = string | SecretRef | SealedText;
 export type Env = Readonly<Record<string, EnvValue>>;
 
 /** A secret as it is stored: encrypted, with the id of the key that opens it. */
@@ -38,12 +43,30 @@ export function secretsIn(env: Env): [variable: string, secret: string][] {
   const found: [string, string][] = [];
   for (const variable in env) {
     const value = env[variable];
-    if (typeof value === 'object') found.push([variable, value.secret]);
+    if (typeof value === 'object' && 'secret' in value) found.push([variable, value.secret]);
   }
   return found;
 }
 
-/** The environment without secrets that were not resolved. */
+/** The variables that are sealed, with their sealed texts. */
+export function sealedIn(env: Env): [variable: string, sealed: string][] {
+  const found: [string, string][] = [];
+  for (const variable in env) {
+    const value = env[variable];
+    if (typeof value === 'object' && 'sealed' in value) found.push([variable, value.sealed]);
+  }
+  return found;
+}
+
+/** True if a variable is a text that is not sealed. */
+export function hasText(env: Readonly<Record<string, EnvValue | null>>): boolean {
+  for (const variable in env) {
+    if (typeof env[variable] === 'string') return true;
+  }
+  return false;
+}
+
+/** The environment without what was not resolved or opened. */
 export function plainEnv(env: Env): Readonly<Record<string, string>> {
   for (const variable in env) {
     if (typeof env[variable] !== 'object') continue;

@@ -8,9 +8,11 @@ import { attemptToWire, jobDetailToWire, jobToWire, newJobFrom } from '../api/jo
 import { WorkronError } from '../core/error.ts';
 import type { NewJob } from '../core/job.ts';
 import { NEVER } from '../core/never.ts';
+import type { SchedulerContext } from '../scheduler/context.ts';
 import { newGangId } from '../scheduler/jobs/new-gang-id.ts';
-import { addInstallationTargets, type NotifyContext } from '../scheduler/notify/targets.ts';
+import { addInstallationTargets } from '../scheduler/notify/targets.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
+import { sealJobs } from '../scheduler/secrets/sealing.ts';
 import type { Transactional } from '../store/transactional.ts';
 import type { Engine, Request } from './engine.ts';
 import type { JobTemplate } from './options.ts';
@@ -20,7 +22,7 @@ import { schedulerSchedules } from './scheduler-schedules.ts';
 export function schedulerEngine(
   scheduler: Scheduler,
   transactional: Transactional | null,
-  { notify, actor: own }: { notify: NotifyContext; actor: string | null },
+  { notify, sealing, actor: own }: Pick<SchedulerContext, 'notify' | 'sealing'> & { actor: string | null },
 ): Engine {
   const inTransaction = (): Transactional => {
     if (transactional !== null) return transactional;
@@ -44,7 +46,8 @@ export function schedulerEngine(
     async enlist(requests, run, { actor = own, signal }) {
       const all = requests.flatMap((request) => newJobs(request).jobs);
       const jobs = by(actor, all).map((job) => addInstallationTargets(job, notify));
-      const enlisted = await inTransaction().enlist(run, jobs, signal);
+      // At once: a transaction of SQLite may end in the same turn.
+      const enlisted = await inTransaction().enlist(run, sealJobs(jobs, sealing.sealEnvNow()), signal);
       return enlisted.map(({ id, deduplicated }) => ({ id: String(id), deduplicated }));
     },
     async complete(success, run) {

@@ -30,7 +30,7 @@ export function storeBackend(node: WorkronNode, actor: string | null = null): St
   const { store, scheduler, context } = node;
   const closing = new AbortController();
   const completions = new Completions(store, context.telemetry);
-  const plain = schedulerEngine(scheduler, store.transactional, { notify: context.notify, actor });
+  const plain = schedulerEngine(scheduler, store.transactional, { ...context, actor });
   const engine = actor === null ? plain : audited(plain, scheduler, actor);
   const waits = new PendingWaits(engine, closing.signal);
   const adoptLater = () => {

@@ -82,6 +82,12 @@ export async function openNode(options: NodeOptions): Promise<WorkronNode> {
     const shared = { store, clock, random: Math.random, log, metrics, instanceId, leaseMs, heartbeatMs };
     const { secretKeys = null } = options;
     const parts = createScheduler({ ...shared, secretKeys, ...(notify === undefined ? {} : { notify }) });
+    await parts.context.sealing.prepare().catch((error: unknown) => {
+      log.warn(
+        { error },
+        'no data key could be made; jobs with texts in env cannot be submitted here until there is one',
+      );
+    });
     otelMetrics = await exportMetrics(parts.context, version);
     if (store.exclusive) {
       if (options.sweepOrphans) {

@@ -1,6 +1,6 @@
 /** Keys that seal secrets: AES-256-GCM, with the name of the secret as additional data, so that rows cannot be exchanged. */
 
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
 import type { SealedSecret, SecretKeys } from '../core/secret.ts';
 
 const ALGORITHM = 'aes-256-gcm';
@@ -28,11 +28,17 @@ export class KeyRing implements SecretKeys {
     return new KeyRing([first, ...more]);
   }
 
-  seal(name: string, value: string): SealedSecret {
-    const nonce = randomBytes(NONCE_BYTES);
+  /** With a salt, the same name and value are sealed alike: the nonce is derived from the three. */
+  seal(name: string, value: string, salt?: string): SealedSecret {
+    const nonce = salt === undefined ? randomBytes(NONCE_BYTES) : this.#nonceFor([salt, name, value]);
     const cipher = createCipheriv(ALGORITHM, this.#current, nonce).setAAD(Buffer.from(name));
     const sealed = Buffer.concat([nonce, cipher.update(value, 'utf8'), cipher.final(), cipher.getAuthTag()]);
     return { name, keyId: this.keyId, sealed: sealed.toString('base64') };
+  }
+
+  #nonceFor(parts: readonly string[]): Buffer {
+    const key = createHmac('sha256', this.#current).update('workron nonce').digest();
+    return createHmac('sha256', key).update(JSON.stringify(parts)).digest().subarray(0, NONCE_BYTES);
   }
 
   open({ name, keyId, sealed }: SealedSecret): string | undefined {

@@ -8,6 +8,7 @@ import type { ClaimWaits } from './leases/claim-waits.ts';
 import type { IdleClaims } from './leases/idle-claims.ts';
 import type { SharedPolling } from './leases/shared-polling.ts';
 import type { NotifyContext } from './notify/targets.ts';
+import type { Sealing } from './secrets/sealing.ts';
 import type { Telemetry } from './telemetry.ts';
 
 export interface SchedulerContext {
@@ -20,6 +21,7 @@ export interface SchedulerContext {
   notify: NotifyContext;
   /** `null` if this process has no key for secrets. */
   secretKeys: SecretKeys | null;
+  sealing: Sealing;
   idle: IdleClaims;
   polls: SharedPolling;
   claimWaits: ClaimWaits;

@@ -24,6 +24,7 @@ import { notifyTestsOf } from './notify/test-messages.ts';
 import type { Readiness, Scheduler } from './scheduler.ts';
 import { schedulesOf } from './schedules/schedules.ts';
 import { scrape } from './scrape.ts';
+import { Sealing } from './secrets/sealing.ts';
 import { secretsOf } from './secrets/secrets.ts';
 import { Telemetry } from './telemetry.ts';
 import { definitionsOf } from './workflows/definitions.ts';
@@ -118,6 +119,7 @@ function contextOf({
     instanceId,
     notify: notify ?? NO_TARGETS,
     secretKeys: secretKeys ?? null,
+    sealing: new Sealing(store, secretKeys ?? null),
     idle: new IdleClaims(),
     polls: new SharedPolling(store, clock),
     claimWaits: new ClaimWaits(),

@@ -60,6 +60,35 @@ export async function hiddenAttacks(server: TestServer): Promise<Attack[]> {
   }));
 }
 
+/** Values as only the store has them, and the names of the keys that open them. */
+export function sealedAttacks(server: TestServer): Attack[] {
+  const values = [{ sealed: '00000000:AAAA' }, { secret: '~data-key-00000000' }, { secret: 'attacked', sealed: 'x' }];
+  const job = (value: object) => ({ command: 'true', env: { A: value } });
+  const attempts = values.flatMap((value): [string, string, object?][] => [
+    ['POST', '/jobs', job(value)],
+    ['POST', '/workflows', { name: 'sealed', steps: [{ key: 'a', ...job(value) }] }],
+    ['PUT', '/schedules/sealed', { every: '1h', job: job(value) }],
+    ['PATCH', '/schedules/hidden', { job: { env: { A: value } } }],
+    [
+      'PUT',
+      '/definitions/sealed',
+      { source: JSON.stringify({ name: 'sealed', steps: [{ key: 'a', ...job(value) }] }) },
+    ],
+  ]);
+  attempts.push(
+    ['PUT', '/secrets/~data-key-00000000', { value: 'a-key-of-my-own' }],
+    ['DELETE', '/secrets/~data-key-00000000'],
+  );
+  return attempts.map(([method, path, body]) => ({
+    group: 'values of env and secrets',
+    name: `${method} ${path} ${JSON.stringify(body ?? {}).slice(0, 60)}`,
+    async attempt() {
+      const { status } = await server.call(method, path, body, admin);
+      return status === 400 ? null : `answered ${status}`;
+    },
+  }));
+}
+
 /** What a submitter of the queue `mine` tries beyond the plain ways. */
 export async function escapeAttacks(server: TestServer): Promise<Attack[]> {
   const made = async (body: object) => (await server.call('POST', '/tokens', body, admin)).body.token as string;

@@ -3,7 +3,7 @@
 import type { TestServer } from '../kit/http.ts';
 import type { Attack } from './attack.ts';
 import { derivedAttacks, detourAttacks, sessionAttacks } from './caller-attacks.ts';
-import { escapeAttacks, hiddenAttacks } from './hidden-attacks.ts';
+import { escapeAttacks, hiddenAttacks, sealedAttacks } from './hidden-attacks.ts';
 import { addressAttacks, bodyAttacks, hostAttacks, roleAttacks, tokenAttacks } from './http-attacks.ts';
 import { proxyAttacks, queueAttacks } from './proxy-attacks.ts';
 
@@ -29,6 +29,7 @@ export async function allHttpAttacks({ open, guarded, near, far }: Targets): Pro
     ...(await sessionAttacks(guarded)),
     ...(await detourAttacks(guarded)),
     ...(await hiddenAttacks(guarded)),
+    ...sealedAttacks(guarded),
     ...(await escapeAttacks(guarded)),
   ];
 }

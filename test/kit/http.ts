@@ -38,6 +38,8 @@ export async function openTestServer(
     store?: Store;
     instanceId?: string;
     notify?: NotifyContext;
+    /** A new key by default. */
+    secretKeys?: KeyRing | null;
   } = {},
 ): Promise<TestServer> {
   const {
@@ -45,6 +47,7 @@ export async function openTestServer(
     store = openMemory({ clock: systemClock }),
     instanceId = 'test',
     notify = NO_TARGETS,
+    secretKeys = aKey(),
     ...options
   } = wanted;
   const parts = createScheduler({
@@ -57,7 +60,7 @@ export async function openTestServer(
     notify,
     leaseMs: 30_000,
     heartbeatMs: 5_000,
-    secretKeys: KeyRing.parse(randomBytes(32).toString('base64')),
+    secretKeys,
   });
   const ended = new AbortController();
   const day = 86_400_000;
@@ -103,6 +106,10 @@ export async function openTestServer(
       await parts.scheduler[Symbol.asyncDispose]();
     },
   };
+}
+
+function aKey(): KeyRing {
+  return KeyRing.parse(randomBytes(32).toString('base64'));
 }
 
 /** Registers a worker and claims a job for it. */

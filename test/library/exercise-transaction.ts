@@ -1,6 +1,7 @@
 /** What comes of jobs that were submitted or ended in an application's own transaction, on any database. */
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { job, type OpenOptions, type Transaction, type Workron } from '../../src/index.ts';
 import { silentLog } from '../../src/ops/log.ts';
@@ -9,6 +10,8 @@ import { openHookReceiver } from '../kit/hook-receiver.ts';
 
 export interface TransactionPlace extends AsyncDisposable {
   workron: Workron;
+  /** The spec of a job as it is stored. */
+  specOf: (id: string) => Promise<string>;
   /** Runs `body` in a transaction and commits. */
   transact: <T>(body: (tx: Transaction) => Promise<T>) => Promise<T>;
 }
@@ -41,6 +44,16 @@ export function exerciseTransaction(name: string, open: (options: OpenOptions) =
     await pause(false);
     await Promise.all(handles.map((handle) => handle.ended()));
     assert.deepEqual(order, ['a', 'b', 'c', 'a', 'a']);
+  });
+
+  test(`transaction: on ${name}, texts in env are sealed with the key of this process, and handlers get them`, async () => {
+    await using given = await open({ secretsKey: randomBytes(32).toString('base64') });
+    const { workron, transact, specOf } = given;
+    const show = job('show', { run: (_: string, { env }) => env });
+    const handle = await transact((tx) => workron.submit(show, '', { tx, env: { A: 'a-text-in-env' } }));
+    assert.match(await specOf(handle.id), /"env": ?\{"A": ?\{"sealed": ?"[0-9a-f]{8}:[\w+/=]+"\}\}/);
+    await workron.start({ jobs: [show] });
+    assert.deepEqual(await handle.result(), { A: 'a-text-in-env' });
   });
 
   test(`transaction: on ${name}, targets are notified about jobs that the transaction submits or ends`, async () => {

@@ -144,8 +144,13 @@ for (const [name, driver] of Object.entries(DRIVERS)) {
 exerciseTransaction('PostgreSQL', async (options) => {
   const place = await openPlace(options);
   const { run } = DRIVERS.pg(place);
+  const { schema } = place.place;
   return {
     workron: place.workron,
+    async specOf(id) {
+      const { rows } = await place.pool.query(`select spec::text from "${schema}".job where id = $1`, [id]);
+      return rows[0].spec;
+    },
     async transact<T>(body: (tx: Transaction) => Promise<T>) {
       let answer: T | undefined;
       await run(async (tx) => {

@@ -35,6 +35,7 @@ exerciseTransaction('SQLite', async (options) => {
   const { workron, db } = place;
   return {
     workron,
+    specOf: async (id) => String(db.prepare('select spec from job where id = ?').get(id)?.['spec']),
     async transact(body) {
       db.exec('begin immediate');
       try {

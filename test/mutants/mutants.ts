@@ -29,6 +29,17 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/cli/operate.test.ts'],
   },
   {
+    name: 'texts in env are stored in the clear although there is a key',
+    edits: [
+      {
+        file: 'src/scheduler/secrets/sealing.ts',
+        from: 'if (this.#keys === null) return asItIs;',
+        to: 'if (this.#keys !== undefined) return asItIs;',
+      },
+    ],
+    tests: ['test/http/sealed-env.test.ts'],
+  },
+  {
     name: 'a queue with unfinished jobs can be deleted',
     edits: [
       {

@@ -16,6 +16,7 @@ import { ClaimWaits } from '../../src/scheduler/leases/claim-waits.ts';
 import { IdleClaims } from '../../src/scheduler/leases/idle-claims.ts';
 import { SharedPolling } from '../../src/scheduler/leases/shared-polling.ts';
 import { NO_TARGETS } from '../../src/scheduler/notify/targets.ts';
+import { Sealing } from '../../src/scheduler/secrets/sealing.ts';
 import { Telemetry } from '../../src/scheduler/telemetry.ts';
 import type { Hint } from '../../src/store/hint.ts';
 import { openMemory } from '../../src/store/memory/base/open.ts';
@@ -54,6 +55,7 @@ function cluster({ exclusive = false } = {}) {
       ...shared,
       notify: NO_TARGETS,
       secretKeys: null,
+      sealing: new Sealing(store, null),
       idle: new IdleClaims(),
       polls,
       claimWaits,

@@ -1,5 +1,6 @@
 /** Stored workflow definitions: apply, list, read, run, delete. */
 
+import { toInstant } from '../../api/fields.ts';
 import { pathOf } from '../../api/route.ts';
 import { routes } from '../../api/routes.ts';
 import type { ScheduleSubmission } from '../../api/schedule.ts';
@@ -85,7 +86,7 @@ export const definitionHandlers = {
       ]);
       const json = {
         ...definitionToWire(definition),
-        versions: versions.map(definitionToWire).map(({ version, created_at }) => ({ version, created_at })),
+        versions: versions.map(({ version, createdAt }) => ({ version, created_at: toInstant(createdAt) })),
         schedules,
         recent: recentToWire(runs.items),
       };

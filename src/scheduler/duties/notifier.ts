@@ -15,6 +15,7 @@ import type { Loop } from '../../ops/loop.ts';
 import type { SchedulerContext } from '../context.ts';
 import { messageJob, payloadOf, tookMs } from '../notify/message.ts';
 import { resolveTargets } from '../notify/targets.ts';
+import { sealJob } from '../secrets/sealing.ts';
 
 const BATCH = 100;
 const NOTHING: Delivery = { alarm: null, messages: [] };
@@ -40,9 +41,11 @@ export function notifier(context: SchedulerContext): Loop {
 }
 
 async function deliver(context: SchedulerContext, notice: Notice, signal: AbortSignal): Promise<void> {
-  const { store, telemetry } = context;
-  const delivery = await deliveryOf(context, notice, signal);
-  const jobs = await store.deliver(notice.id, delivery, signal);
+  const { store, telemetry, sealing } = context;
+  const { alarm, messages } = await deliveryOf(context, notice, signal);
+  const seal = await sealing.sealEnv();
+  const sealed = messages.map(({ event, job }) => ({ event, job: sealJob(job, seal) }));
+  const jobs = await store.deliver(notice.id, { alarm, messages: sealed }, signal);
   if (jobs !== undefined) telemetry.submitted(jobs.map((job) => ({ job, deduplicated: false })));
 }
 

@@ -7,6 +7,7 @@ import type { NewJob } from '../../core/job.ts';
 import { Batcher } from '../../ops/batcher.ts';
 import type { Inserted, JobInsertOptions } from '../../store/job-store.ts';
 import type { SchedulerContext } from '../context.ts';
+import { sealJobs } from '../secrets/sealing.ts';
 
 /** Larger submits get a transaction of their own. */
 const BATCHED_SIZE = 100;
@@ -27,7 +28,8 @@ export class Submitter {
   }
 
   /** Inserts all jobs or none, in order. Resolves once they are on disk. */
-  async submit(jobs: readonly NewJob[], options: JobInsertOptions, signal: AbortSignal): Promise<Inserted> {
+  async submit(given: readonly NewJob[], options: JobInsertOptions, signal: AbortSignal): Promise<Inserted> {
+    const jobs = sealJobs(given, await this.#context.sealing.sealEnv());
     if (this.#mayShare(jobs, options)) return await this.#batcher.add(jobs, signal);
     const inserted = await this.#context.store.insert(jobs, options, signal);
     if (!inserted.replayed) this.#context.telemetry.submitted(inserted.items);

@@ -38,7 +38,8 @@ export async function putSchedule(schedules: Schedules, wanted: NewSchedule, sig
     try {
       if (present === undefined) return { action: 'add', schedule: await schedules.createSchedule(wanted, signal) };
       if (present.owner !== wanted.owner) throw ownedByOther(present);
-      if (compare(wanted, present).action === 'keep') return { action: 'keep', schedule: present };
+      if (compare(wanted, await schedules.openSchedule(present, signal)).action === 'keep')
+        return { action: 'keep', schedule: present };
       return { action: 'change', schedule: await schedules.editSchedule(name, spec, signal) };
     } catch (error) {
       // Another process created or deleted it meanwhile: compare again.
@@ -79,7 +80,7 @@ async function ownedBy(schedules: Schedules, owner: string, signal: AbortSignal)
   let after: string | null = null;
   do {
     const page = await schedules.schedules({ owner }, { after, limit: PAGE }, signal);
-    found.push(...page.items);
+    for (const schedule of page.items) found.push(await schedules.openSchedule(schedule, signal));
     after = page.nextAfter;
   } while (after !== null);
   return found;

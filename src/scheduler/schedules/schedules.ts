@@ -17,6 +17,7 @@ import type { ChangeRequest, RunRequest, ScheduleFilter, TickFilter } from '../.
 import type { SchedulerContext } from '../context.ts';
 import { withInstallationTargets } from '../notify/targets.ts';
 import { pageOf } from '../page.ts';
+import { type SealEnv, sealTarget } from '../secrets/sealing.ts';
 import { AdaptiveBatch } from './adaptive-batch.ts';
 import { type Backfilled, type BackfillRequest, scheduleNotFound, ticksInRange, ticksWithoutRun } from './backfill.ts';
 import {
@@ -59,6 +60,8 @@ export interface Schedules {
   /** Throws `schedule_invalid` for a schedule that cannot be read or never fires, `schedule_exists` for a name that is taken. */
   createSchedule(schedule: NewSchedule, signal: AbortSignal): Promise<Schedule>;
   schedule(name: string, signal: AbortSignal): Promise<Schedule>;
+  /** The schedule with the values of its environments, to compare it; one that cannot be opened differs from all. */
+  openSchedule(schedule: Schedule, signal: AbortSignal): Promise<Schedule>;
   schedules(
     filter: ScheduleFilter,
     page: { after: string | null; limit: number },
@@ -98,22 +101,30 @@ export interface Schedules {
 }
 
 export function schedulesOf(context: SchedulerContext): Schedules {
-  const { store } = context;
+  const { store, sealing } = context;
   return {
     async createSchedule(schedule, signal) {
       if (!SCHEDULE_NAME.test(schedule.name)) {
         const got = JSON.stringify(schedule.name.slice(0, 64));
         throw new WorkronError('schedule_invalid', `name: expected a-z, 0-9, ".", "_" and "-", got ${got}`);
       }
-      return await store.createSchedule(schedule, signal);
+      const target = sealTarget(schedule.target, await sealing.sealEnv());
+      return await store.createSchedule({ ...schedule, target }, signal);
     },
     schedule: (name, signal) => readSchedule(context, name, signal),
+    openSchedule: async (schedule, signal) => ({
+      ...schedule,
+      target: await sealing.openTarget(schedule.target, signal),
+    }),
     async schedules(filter, { after, limit }, signal) {
       const found = await store.schedules(filter, { after, limit: limit + 1 }, signal);
       const items = found.slice(0, limit);
       return { items, nextAfter: found.length > limit ? (items.at(-1)?.name ?? null) : null };
     },
-    editSchedule: (name, edit, signal) => change(context, name, { type: 'edit', edit }, signal),
+    async editSchedule(name, edit, signal) {
+      const sealed = sealEdit(edit, await sealing.sealEnv());
+      return await change(context, name, { type: 'edit', edit: sealed }, signal);
+    },
     async deleteSchedule(name, signal) {
       if (!(await store.deleteSchedule(name, signal))) throw scheduleNotFound(name);
     },
@@ -136,6 +147,14 @@ export function schedulesOf(context: SchedulerContext): Schedules {
     },
     scheduleDetails: (schedules, signal) => detailsOf(store, schedules, signal),
     timeline: (schedules, request, signal) => timelineOf(store, schedules, request, signal),
+  };
+}
+
+function sealEdit({ target, job, ...edit }: ScheduleEdit, seal: SealEnv): ScheduleEdit {
+  return {
+    ...edit,
+    ...(target === undefined ? {} : { target: sealTarget(target, seal) }),
+    ...(job === undefined ? {} : { job: job.env == null ? job : { ...job, env: seal(job.env) } }),
   };
 }
 

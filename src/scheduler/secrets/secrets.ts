@@ -3,9 +3,10 @@
 import { WorkronError } from '../../core/error.ts';
 import type { ClaimedJob, Job } from '../../core/job.ts';
 import type { ListedJob } from '../../core/job-filter.ts';
-import { maskJson, type SecretKeys, type StoredSecret, secretsIn } from '../../core/secret.ts';
+import { type Env, maskJson, type SecretKeys, type StoredSecret, sealedIn, secretsIn } from '../../core/secret.ts';
 import type { SchedulerContext } from '../context.ts';
 import { settle } from '../leases/settle.ts';
+import { isDataKey } from './sealing.ts';
 
 export interface Secrets {
   /** Throws `no_secrets_key` if this process has no key. */
@@ -13,7 +14,7 @@ export interface Secrets {
   deleteSecret(name: string, signal: AbortSignal): Promise<void>;
   /** Without their values. `isOpen`: this process has the key. */
   secrets(signal: AbortSignal): Promise<(StoredSecret & { isOpen: boolean })[]>;
-  /** Seals all secrets with the present key. Returns how many were sealed with another. */
+  /** Seals all secrets and data keys with the present key. Returns how many secrets were sealed with another. */
   rotateSecrets(signal: AbortSignal): Promise<number>;
 }
 
@@ -26,13 +27,18 @@ export function secretsOf({ store, secretKeys }: SchedulerContext): Secrets {
     },
     async secrets(signal) {
       const all = await store.secrets(null, signal);
-      return all.map((secret) => ({ ...secret, isOpen: secretKeys?.open(secret) !== undefined }));
+      return all
+        .filter((secret) => !isDataKey(secret))
+        .map((secret) => ({ ...secret, isOpen: secretKeys?.open(secret) !== undefined }));
     },
     async rotateSecrets(signal) {
       const keys = keysFrom(secretKeys);
       const old = (await store.secrets(null, signal)).filter(({ keyId }) => keyId !== keys.keyId);
       const opened = old.map((secret) => ({ secret, value: keys.open(secret) }));
-      const closed = opened.filter(({ value }) => value === undefined).map(({ secret: { name } }) => name);
+      // A data key that cannot be opened is left: what it sealed is lost already.
+      const closed = opened
+        .filter(({ secret, value }) => value === undefined && !isDataKey(secret))
+        .map(({ secret: { name } }) => name);
       if (closed.length > 0) {
         throw new WorkronError(
           'no_secrets_key',
@@ -41,41 +47,41 @@ export function secretsOf({ store, secretKeys }: SchedulerContext): Secrets {
       }
       for (const { secret, value } of opened) {
         // One that was set in the meantime is sealed with the present key already.
-        await store.resealSecret(keys.seal(secret.name, value as string), secret.sealed, signal);
+        if (value !== undefined) await store.resealSecret(keys.seal(secret.name, value), secret.sealed, signal);
       }
-      return old.length;
+      return old.filter((secret) => !isDataKey(secret)).length;
     },
   };
 }
 
 /**
- * Puts the values of secrets into the environment of jobs that were claimed. A job whose secrets cannot be resolved has failed
- * and is left out. If the process dies before that is written, the job goes back to its queue: its worker never heard of it.
+ * Opens the environments of jobs that were claimed, and puts the values of secrets into them. A job for which this cannot be done
+ * has failed and is left out. If the process dies before that is written, the job goes back to its queue: its worker never heard of it.
  */
 export async function resolveSecrets(
   context: SchedulerContext,
   jobs: ClaimedJob[],
   { workerId, signal }: { workerId: number; signal: AbortSignal },
 ): Promise<ClaimedJob[]> {
-  const wanted = jobs.map((job) => secretsIn(job.env));
-  if (wanted.every((found) => found.length === 0)) return jobs;
+  if (jobs.every(({ env }) => isPlain(env))) return jobs;
+  const opened = await context.sealing.openEnvs(
+    jobs.map(({ env }) => env),
+    signal,
+  );
+  const wanted = opened.map(secretsIn);
   const values = await valuesOf(context, wanted.flat(), signal);
   const ready: ClaimedJob[] = [];
   for (const [index, job] of jobs.entries()) {
     const named = wanted[index] as [string, string][];
-    const missing = named.find(([, secret]) => values.get(secret) === undefined)?.[1];
-    if (missing === undefined) {
-      if (named.length > 0) {
-        job.env = {
-          ...job.env,
-          ...Object.fromEntries(named.map(([variable, secret]) => [variable, values.get(secret) as string])),
-        };
-        job.secretEnv = named.map(([variable]) => variable);
-      }
+    const env = opened[index] as Env;
+    const error = whyUnresolved(context, env, values);
+    if (error === undefined) {
+      const resolved = named.map(([variable, secret]) => [variable, values.get(secret) as string]);
+      job.env = { ...env, ...Object.fromEntries(resolved) };
+      if (named.length > 0) job.secretEnv = named.map(([variable]) => variable);
       ready.push(job);
       continue;
     }
-    const error = whyMissing(context, missing, values);
     const outcome = { type: 'failed' as const, exitCode: null, signal: null, error };
     await settle(context, [{ jobId: job.id, attempt: job.attempt, workerId, outcome }], signal);
   }
@@ -89,7 +95,7 @@ export async function maskResults<J extends Job & Pick<ListedJob, 'cut'>>(
   signal: AbortSignal,
 ): Promise<J[]> {
   const wanted = jobs.map((job) => (job.result == null ? [] : secretsIn(job.env)));
-  const values = wanted.some((found) => found.length > 0) ? await valuesOf(context, wanted.flat(), signal) : new Map();
+  const values = await valuesOf(context, wanted.flat(), signal);
   return jobs.map((job, index) => {
     // Without its environment it is not known what to mask.
     if (job.result != null && job.cut?.includes('env')) return { ...job, result: null, cut: [...job.cut, 'result'] };
@@ -104,15 +110,33 @@ async function valuesOf(
   signal: AbortSignal,
 ): Promise<Map<string, string | undefined>> {
   const names = [...new Set(named.map(([, secret]) => secret))];
+  if (names.length === 0) return new Map();
   const stored = await store.secrets(names, signal);
   return new Map(stored.map((secret) => [secret.name, secretKeys?.open(secret)]));
 }
 
-function whyMissing({ secretKeys }: SchedulerContext, name: string, values: ReadonlyMap<string, unknown>): string {
-  if (!values.has(name)) return `there is no secret ${name}; set it with: workron secrets set ${name}`;
-  if (secretKeys === null)
-    return `secret ${name} cannot be read: the process that claims for this worker has no secrets key`;
-  return `secret ${name} cannot be read: no key of the process that claims for this worker opens it`;
+function isPlain(env: Env): boolean {
+  for (const variable in env) {
+    if (typeof env[variable] === 'object') return false;
+  }
+  return true;
+}
+
+/** `undefined` if the environment is open and all its secrets have values. */
+function whyUnresolved(
+  { secretKeys }: SchedulerContext,
+  env: Env,
+  values: ReadonlyMap<string, string | undefined>,
+): string | undefined {
+  const closed = sealedIn(env)[0]?.[0];
+  const missing = secretsIn(env).find(([, secret]) => values.get(secret) === undefined)?.[1];
+  if (closed === undefined && missing === undefined) return undefined;
+  if (closed === undefined && !values.has(missing as string)) {
+    return `there is no secret ${missing}; set it with: workron secrets set ${missing}`;
+  }
+  const what = closed === undefined ? `secret ${missing}` : `the value of ${closed} in env`;
+  if (secretKeys === null) return `${what} cannot be read: the process that claims for this worker has no secrets key`;
+  return `${what} cannot be read: no key of the process that claims for this worker opens it`;
 }
 
 function keysFrom(keys: SecretKeys | null): SecretKeys {

@@ -10,6 +10,7 @@ import {
 } from '../../core/dag/definition.ts';
 import { isWorkronError, WorkronError } from '../../core/error.ts';
 import type { SchedulerContext } from '../context.ts';
+import { sealWorkflow } from '../secrets/sealing.ts';
 
 /** How often an operation is tried while others change the same definition or its schedules. */
 const MAX_ROUNDS = 20;
@@ -36,7 +37,11 @@ export interface Definitions {
   definition(name: string, version: number | null, signal: AbortSignal): Promise<Definition>;
   definitions(page: { after: string | null; limit: number }, signal: AbortSignal): Promise<DefinitionPage>;
   /** Newest first, at most `limit`. */
-  definitionVersions(name: string, limit: number, signal: AbortSignal): Promise<Definition[]>;
+  definitionVersions(
+    name: string,
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<Pick<Definition, 'version' | 'createdAt'>[]>;
   /** The names of the schedules that use it. */
   usersOfDefinition(name: string, signal: AbortSignal): Promise<string[]>;
   /** Throws `definition_not_found`, and `definition_in_use` if schedules use it. Runs of it stay. */
@@ -51,11 +56,11 @@ export function definitionsOf(context: SchedulerContext): Definitions {
     async definition(name, version, signal) {
       const found = await store.definition(name, version, signal);
       if (found === undefined) throw definitionNotFound(name, version);
-      return found;
+      return await open(context, found, signal);
     },
     async definitions({ after, limit }, signal) {
       const found = await store.definitions({ after, limit: limit + 1 }, signal);
-      const items = found.slice(0, limit);
+      const items = await Promise.all(found.slice(0, limit).map((definition) => open(context, definition, signal)));
       return { items, nextAfter: found.length > limit ? (items.at(-1)?.name ?? null) : null };
     },
     definitionVersions: (name, limit, signal) => store.definitionVersions(name, { before: null, limit }, signal),
@@ -79,24 +84,44 @@ interface Application {
   dryRun: boolean;
 }
 
+/** Throws `no_secrets_key` if no key of this process opens it. */
+async function open({ sealing }: SchedulerContext, definition: Definition, signal: AbortSignal): Promise<Definition> {
+  const opened = await sealing.openDefinition(definition, signal);
+  if (opened !== undefined) return opened;
+  throw new WorkronError(
+    'no_secrets_key',
+    `The workflow definition ${definition.name} is encrypted, and no key of this server opens it: start it with the key, or apply the file again`,
+  );
+}
+
 async function apply(
-  { store }: SchedulerContext,
+  context: SchedulerContext,
   { definition, workflowOf, dryRun }: Application,
   signal: AbortSignal,
 ): Promise<{ definition: Definition; changed: boolean }> {
+  const { store, sealing } = context;
   const { name } = definition;
+  const sealed = await sealing.sealDefinition(definition);
+  const seal = await sealing.sealEnv();
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const latest = await store.definition(name, null, signal);
-    if (latest?.body === definition.body) return { definition: latest, changed: false };
+    const known = latest && (await sealing.openDefinition(latest, signal));
+    if (known?.body === definition.body) return { definition: known, changed: false };
     const followers = (await store.schedulesUsing(name, signal)).flatMap(({ id, name: schedule, uses }): Follower[] =>
       uses?.latest
-        ? [{ scheduleId: id, params: uses.params, workflow: workflowFor(schedule, () => workflowOf(uses)) }]
+        ? [
+            {
+              scheduleId: id,
+              params: uses.params,
+              workflow: workflowFor(schedule, () => sealWorkflow(workflowOf(uses), seal)),
+            },
+          ]
         : [],
     );
     const next = { ...definition, version: (latest?.version ?? 0) + 1, createdAt: await store.now(signal) };
     if (dryRun) return { definition: next, changed: true };
-    const answer = await store.putDefinition(definition, followers, signal);
-    if (answer !== undefined) return answer;
+    const answer = await store.putDefinition(sealed, followers, signal);
+    if (answer !== undefined) return { ...answer, definition: await open(context, answer.definition, signal) };
   }
   throw definitionChanged(name);
 }

@@ -4,14 +4,15 @@ import type { NewStep, NewSteps, NewWorkflow } from '../../core/dag/new-workflow
 import type { Workflow } from '../../core/dag/workflow.ts';
 import type { InsertOptions } from '../../store/job-store.ts';
 import type { SchedulerContext } from '../context.ts';
+import { type SealEnv, sealJob } from '../secrets/sealing.ts';
 
 export async function insertWorkflow(
-  { store, telemetry }: SchedulerContext,
+  { store, telemetry, sealing }: SchedulerContext,
   workflow: NewWorkflow,
   options: InsertOptions,
   signal: AbortSignal,
 ): Promise<{ workflow: Workflow; replayed: boolean }> {
-  const steps = new CountedSteps(workflow.steps, workflow.submittedBy ?? null);
+  const steps = new CountedSteps(workflow.steps, workflow.submittedBy ?? null, await sealing.sealEnv());
   const inserted = await store.insertWorkflow({ ...workflow, steps }, options, signal);
   if (!inserted.replayed) {
     const { id, name, createdAt } = inserted.workflow;
@@ -20,16 +21,18 @@ export async function insertWorkflow(
   return inserted;
 }
 
-/** Counts steps by queue, and names who submits them, while the store iterates over them: there may be 100,000, made one by one. */
+/** Counts steps by queue, names who submits them and seals their environments while the store iterates over them: there may be 100,000, made one by one. */
 class CountedSteps implements NewSteps {
   readonly #steps: NewSteps;
   readonly #submittedBy: string | null;
+  readonly #seal: SealEnv;
   /** Steps that will run, counted by the last iteration. */
   byQueue: Record<string, number> = {};
 
-  constructor(steps: NewSteps, submittedBy: string | null) {
+  constructor(steps: NewSteps, submittedBy: string | null, seal: SealEnv) {
     this.#steps = steps;
     this.#submittedBy = submittedBy;
+    this.#seal = seal;
   }
 
   get length(): number {
@@ -39,9 +42,11 @@ class CountedSteps implements NewSteps {
   *[Symbol.iterator](): Generator<NewStep> {
     const counts: Record<string, number> = {};
     for (const step of this.#steps) {
-      const { queue } = step.job;
+      const job = sealJob(step.job, this.#seal);
+      const { queue } = job;
       if (step.keepFrom === null) counts[queue] = (counts[queue] ?? 0) + 1;
-      yield this.#submittedBy === null ? step : { ...step, job: { ...step.job, submittedBy: this.#submittedBy } };
+      if (this.#submittedBy !== null) yield { ...step, job: { ...job, submittedBy: this.#submittedBy } };
+      else yield job === step.job ? step : { ...step, job };
     }
     this.byQueue = counts;
   }

@@ -9,6 +9,8 @@ const TOKEN = 'a-token-for-this-test';
 let dashboard: Dashboard;
 /** The first step of a run of each workflow, by its name. */
 const steps: Record<string, string> = {};
+/** Jobs in an allowed queue, by how they notify. */
+const notifying: Record<string, string> = {};
 let mail: string;
 
 before(async () => {
@@ -32,6 +34,19 @@ before(async () => {
     await client.createSchedule({ name: `${name}-weekly`, cron: '0 7 * * MON', workflow });
     const { id } = await client.submitWorkflow(workflow);
     steps[name] = (await client.workflow(id)).steps[0]?.job_id ?? '';
+  }
+  for (const [how, target] of [
+    ['webhook', { webhook: 'https://example.org/hook' }],
+    ['command', { command: 'true' }],
+  ] as const) {
+    const notify = [{ on: ['failed' as const], ...target }];
+    notifying[how] = (await client.submit({ command: 'true', queue: 'mail', notify })).id;
+    const { id } = await client.submitWorkflow({
+      name: how,
+      notify,
+      steps: [{ key: 'a', command: 'true', queue: 'mail' }],
+    });
+    notifying[`workflow ${how}`] = (await client.workflow(id)).steps[0]?.job_id ?? '';
   }
   mail = (await client.access.createToken({ name: 'shop', role: 'submitter', queues: ['mail', 'images'] })).token;
 });
@@ -82,6 +97,22 @@ test('restricted: a step is offered to run again if all queues of its workflow a
   await page.getByText(`job ${steps['release']}`).waitFor();
   await page.getByRole('button', { name: 'Run with changes…' }).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Run again' }).count(), 0);
+});
+
+test('restricted: what notifies by a command is not offered to run again, as that needs its queue', async () => {
+  await using screen = await openAsShop(`/ui/jobs/${notifying['webhook']}`);
+  const { page } = screen;
+  for (const what of ['', 'workflow ']) {
+    await goTo(page, `/ui/jobs/${notifying[`${what}webhook`]}`);
+    await page.getByText(`job ${notifying[`${what}webhook`]}`).waitFor();
+    await page.getByRole('button', { name: 'Run again' }).waitFor();
+    const read = what === '' ? null : page.waitForResponse((response) => /\/workflows\/\d+$/.test(response.url()));
+    await goTo(page, `/ui/jobs/${notifying[`${what}command`]}`);
+    await read;
+    await page.getByText(`job ${notifying[`${what}command`]}`).waitFor();
+    await page.getByRole('button', { name: 'Run with changes…' }).waitFor();
+    await page.getByRole('button', { name: 'Run again' }).waitFor({ state: 'detached' });
+  }
 });
 
 test('restricted: forms offer the allowed queues, and what they send is accepted', async () => {

@@ -1,11 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
 import type { JobDetail } from '../../../../src/api/job.ts';
+import { NOTIFY_QUEUE } from '../../../../src/core/notify.ts';
 import { client } from '../../data/client.ts';
 import { useAction } from '../../data/use-action.ts';
 import { useMay, useSession } from '../../data/use-may.ts';
 
-/** For those who may submit to the queue of the job, or of a step to those of all steps: its rerun copies the whole workflow. */
+/**
+ * For those who may submit to the queue of the job, or of a step to those of all steps: its rerun copies the whole workflow. A command
+ * that notifies runs in a queue of its own, which they then need too.
+ */
 export function RunAgain({ job }: { job: JobDetail }) {
   const may = useMay();
   const queues = useQueues(job);
@@ -24,14 +28,19 @@ export function RunAgain({ job }: { job: JobDetail }) {
 }
 
 /** The queues that it needs; `undefined` until they are known. The workflow is read only for users who are restricted to queues. */
-function useQueues({ queue, workflow_id }: JobDetail): readonly string[] | undefined {
+function useQueues({ queue, notify, workflow_id }: JobDetail): readonly string[] | undefined {
   const restricted = (useSession()?.queues ?? null) !== null;
   const workflow = useQuery({
     queryKey: ['workflow', workflow_id],
     enabled: restricted && workflow_id !== null,
     queryFn: ({ signal }) => client.workflow(workflow_id ?? '', { signal }),
   });
-  return restricted && workflow_id !== null ? workflow.data?.steps.map((step) => step.queue) : [queue];
+  if (!restricted || workflow_id === null) return [queue, ...queuesOf(notify)];
+  return workflow.data && [...workflow.data.steps.map((step) => step.queue), ...queuesOf(workflow.data.notify)];
+}
+
+function queuesOf(notify: JobDetail['notify']): string[] {
+  return notify.some(({ command }) => command !== undefined) ? [NOTIFY_QUEUE] : [];
 }
 
 /** A job runs again as it was submitted. A step needs its workflow, and runs again in a new one, with all its items. */

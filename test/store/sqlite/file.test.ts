@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -218,4 +218,23 @@ test('sqlite: files that other users may read are made private at start, and the
   assert.deepEqual(new Set(Object.values(modesIn(folder.path))), new Set(['600']));
   assert.deepEqual(lines[0], { file, mode: '644' });
   assert.ok(lines.some((line) => JSON.stringify(line) === JSON.stringify({ file: `${file}-owner`, mode: '664' })));
+});
+
+test('sqlite: a file that another user made is not used, nor a database beside which another user made one', {
+  skip: process.getuid?.() === 0 ? false : 'needs root, to give files away',
+}, async () => {
+  await using folder = await aFolder();
+  const file = join(folder.path, 'workron.db');
+  const foreign = { code: 'store_unavailable', message: /belongs to another user \(65533\), who could write jobs/ };
+  await (await open(file))[Symbol.asyncDispose]();
+  chownSync(file, 65_533, 65_533);
+  await assert.rejects(open(file), foreign);
+  chownSync(file, 0, 0);
+  for (const suffix of ['-wal', '-shm', '-journal', '-owner']) {
+    writeFileSync(file + suffix, '');
+    chownSync(file + suffix, 65_533, 65_533);
+    await assert.rejects(open(file), foreign, suffix);
+    rmSync(file + suffix);
+  }
+  await using _store = await open(file);
 });

@@ -10,7 +10,7 @@ import type { Store } from '../../store.ts';
 import { transactional } from '../graph/enlist.ts';
 import { calls, type Threads } from './calls.ts';
 import { homeOf } from './home.ts';
-import { createPrivate, makePrivate } from './private-files.ts';
+import { createPrivate, makePrivate, requireOwn } from './private-files.ts';
 import { type ReaderMethods, readerMethods } from './reader-methods.ts';
 import { Thread } from './thread.ts';
 import { urgentReads, type WriterMethods, writerMethods } from './writer-methods.ts';
@@ -22,7 +22,7 @@ export interface SqliteStore extends Store {
 
 /**
  * Opens the file, creating it if there is none, and migrates its schema. One process at a time owns a file: others are
- * refused with `store_unavailable`, whatever name they use for it.
+ * refused with `store_unavailable`, whatever name they use for it. So is a file of another user.
  */
 export async function openSqlite(options: { file: string; clock: Clock; log: Log }): Promise<SqliteStore> {
   const { clock, log } = options;
@@ -30,6 +30,7 @@ export async function openSqlite(options: { file: string; clock: Clock; log: Log
   // would end the locks of the application's own connections.
   if (!existsSync(options.file)) createPrivate(options.file);
   const file = homeOf(options.file);
+  requireOwn(file);
   const hints = new LocalHints();
   const writer = await Thread.start<WriterMethods>({
     entry: 'writer',

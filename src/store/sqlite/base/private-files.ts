@@ -1,6 +1,7 @@
 /** Database files hold commands, inputs, output and environment variables: only their owner may read them. */
 
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
+import { WorkronError } from '../../../core/error.ts';
 import type { Log } from '../../../ops/log.ts';
 
 const PRIVATE = 0o600;
@@ -14,6 +15,24 @@ export function createPrivate(file: string): void {
     closeSync(openSync(file, 'a', PRIVATE));
   } catch {
     // SQLite opens it next, and says why it cannot.
+  }
+}
+
+/**
+ * Throws if a file of the database belongs to another user than this process's or root: whoever owns it can write jobs into it. In a
+ * folder that others can write to, such as /tmp, another user can make the file, or a log that SQLite would apply to it.
+ */
+export function requireOwn(database: string): void {
+  const own = process.getuid?.();
+  if (own === undefined) return;
+  for (const suffix of [...SUFFIXES, '-journal']) {
+    const file = `${database}${suffix}`;
+    const owner = statSync(file, { throwIfNoEntry: false })?.uid ?? own;
+    if (owner === own || owner === 0) continue;
+    throw new WorkronError(
+      'store_unavailable',
+      `${file} belongs to another user (${owner}), who could write jobs into it that run as this one; choose another file, or make it yours (chown)`,
+    );
   }
 }
 

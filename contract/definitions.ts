@@ -175,6 +175,15 @@ export function exerciseDefinitions(open: OpenStore): void {
     assert.deepEqual(await store.definitions(PAGE, forever), []);
   });
 
+  test('definitions: a schedule that is edited to run a job no longer uses one', async ({ store }) => {
+    await put(store);
+    await store.createSchedule(using(1, true), forever);
+    await changeSchedule(store, 'nightly', { type: 'edit', edit: { job: { command: 'true' } } });
+    const edited = await store.schedule('nightly', forever);
+    assert.deepEqual([edited?.uses ?? null, Object.keys(edited?.target ?? {})], [null, ['job']]);
+    assert.deepEqual(await store.deleteDefinition('etl', forever), { deleted: true, usedBy: [] });
+  });
+
   test('definitions: a schedule cannot use what is not there, or no longer the latest', async ({ store }) => {
     const refused = (code: 'definition_not_found' | 'definition_changed') => (error: unknown) =>
       isWorkronError(error, code);

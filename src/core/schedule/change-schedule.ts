@@ -67,10 +67,10 @@ export function changeSchedule<S extends Changeable>(before: S, change: Schedule
       };
     case 'edit': {
       const { job, ...fields } = change.edit;
-      const target = job === undefined ? {} : { target: editJob(before.target, job) };
+      const target = job === undefined ? fields.target : editJob(before.target, job);
       // Another target no longer comes from the definition that the last one was made from.
-      const uses = fields.target === undefined ? {} : { uses: fields.uses ?? null };
-      const schedule = { ...before, ...fields, ...target, ...uses, updatedAt: now };
+      const changed = target === undefined ? {} : { target, uses: fields.uses ?? null };
+      const schedule = { ...before, ...fields, ...changed, updatedAt: now };
       checkSpec(schedule);
       const restart = !sameTiming(before, schedule);
       const known = new Set(keysOf(before));

@@ -119,7 +119,7 @@ test('a schedule of a handler with several keys and a schedule of a workflow can
 
   await page.getByRole('button', { name: 'Edit…' }).click();
   form = page.getByRole('dialog', { name: 'Edit mails' });
-  await form.getByText('Workflow', { exact: true }).click();
+  await form.getByText('Workflow file', { exact: true }).click();
   const field = form.getByLabel('Workflow (YAML or JSON)');
   await field.fill('name: digest\nsteps:\n  a:\n    comand: x\n');
   await form.getByText('Line 4: ').waitFor();
@@ -152,6 +152,68 @@ test('a schedule of a handler with several keys and a schedule of a workflow can
     .getByRole('link', { name: /^workflow / })
     .click();
   await page.locator('.page-head [data-state="done"]').waitFor();
+});
+
+test('a schedule of a stored workflow follows the latest version, or keeps one, with parameters', async () => {
+  const { client, url } = dashboard;
+  const apply = async (source: string): Promise<void> => {
+    const { status } = await fetch(`${url}/definitions/etl`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ source }),
+    });
+    assert.equal(status, 200);
+  };
+  const steps = 'steps: {load: {command: "true"}}';
+  await apply(`name: etl\nparams: {day: {}}\n${steps}`);
+  await apply(
+    `name: etl\nparams: {day: {}, mode: {enum: [full, delta], default: delta}, rows: {type: number, default: 10}}\n${steps}`,
+  );
+  await using screen = await dashboard.open('/ui/schedules', { allow: /400/ });
+  const { page } = screen;
+  await page.getByRole('button', { name: 'New schedule' }).click();
+  let form = page.getByRole('dialog', { name: 'New schedule' });
+  await form.getByLabel('Name').fill('load');
+  await form.getByText('Stored workflow', { exact: true }).click();
+  await form.getByRole('list', { name: 'Next runs' }).getByRole('listitem').nth(9).waitFor();
+  await form.getByRole('combobox', { name: 'Workflow' }).selectOption('etl');
+  await form.getByLabel('Version').selectOption('latest (2 now)');
+  await form.getByLabel('day string, required').fill('monday');
+  await form.getByLabel('mode string').selectOption('full');
+  await assertAccessible(page, 'a schedule of a stored workflow');
+  await form.getByText(/schedule add load .*--workflow etl --param day=monday --param mode=full/).waitFor();
+  await form.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('link', { name: 'load', exact: true }).click();
+  const made = await client.schedule('load');
+  assert.deepEqual(made.definition, {
+    name: 'etl',
+    version: 2,
+    latest: true,
+    params: { day: 'monday', mode: 'full' },
+  });
+  await page.locator('.command-box').getByText('workflow etl, latest version (2)').waitFor();
+
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  form = page.getByRole('dialog', { name: 'Edit load' });
+  assert.equal(await form.getByLabel('mode string').inputValue(), 'full');
+  await form.getByLabel('Version').selectOption('1');
+  await form.getByLabel('mode string').waitFor({ state: 'detached' });
+  await form.getByLabel('day string, required').fill('');
+  await form.getByRole('button', { name: 'Save' }).click();
+  assert.equal(await form.isVisible(), true, 'a value that is needed is asked for');
+  await form.getByLabel('day string, required').fill('friday');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.locator('.command-box').getByText('workflow etl, version 1').waitFor();
+  const edited = await client.schedule('load');
+  assert.deepEqual(edited.definition, { name: 'etl', version: 1, latest: false, params: { day: 'friday' } });
+
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  form = page.getByRole('dialog', { name: 'Edit load' });
+  await form.getByText('Command', { exact: true }).click();
+  await form.getByRole('textbox', { name: 'Command' }).fill('true');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.locator('.command-box').getByText('true', { exact: true }).waitFor();
+  assert.equal((await client.schedule('load')).definition, null);
 });
 
 test('the overview reports good health only while nothing fails', async () => {

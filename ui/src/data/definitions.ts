@@ -2,10 +2,18 @@
 
 import { HttpClient } from '../../../src/api/http-client.ts';
 import { routes } from '../../../src/api/routes.ts';
-import type { AppliedDefinition, DefinitionDetail, DefinitionPage } from '../../../src/api/workflow/stored.ts';
+import type {
+  AppliedDefinition,
+  Definition,
+  DefinitionDetail,
+  DefinitionPage,
+} from '../../../src/api/workflow/stored.ts';
 import type { Workflow } from '../../../src/api/workflow/workflow.ts';
+import { type All, allPages, PAGE } from './all-pages.ts';
 import { API_URL } from './place.ts';
 import { sessionTransport } from './session.ts';
+
+export const LATEST = 'latest';
 
 const http = new HttpClient({ url: API_URL, token: null, transport: sessionTransport });
 
@@ -13,8 +21,14 @@ export function listDefinitions(signal: AbortSignal): Promise<DefinitionPage> {
   return http.json(routes.listDefinitions, { query: { limit: '100' }, signal });
 }
 
-export function readDefinition(name: string, signal: AbortSignal): Promise<DefinitionDetail> {
-  return http.json(routes.readDefinition, { params: { name }, query: {}, signal });
+/** The definitions by name, for a choice. */
+export function allDefinitions(signal: AbortSignal): Promise<All<Definition>> {
+  return allPages((from) => http.json(routes.listDefinitions, { query: { limit: String(PAGE), ...from }, signal }));
+}
+
+/** `version`: a number, or the latest. */
+export function readDefinition(name: string, signal: AbortSignal, version = LATEST): Promise<DefinitionDetail> {
+  return http.json(routes.readDefinition, { params: { name }, query: version === LATEST ? {} : { version }, signal });
 }
 
 /** Values are text: the server reads them as the types of the parameters. */

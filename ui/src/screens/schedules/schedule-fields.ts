@@ -1,11 +1,14 @@
 /** Converts between a schedule and the fields of its form. */
 
 import type { Schedule, ScheduleEditInput, ScheduleSubmissionInput } from '../../../../src/api/schedule.ts';
+import type { Definition } from '../../../../src/api/workflow/stored.ts';
+import { LATEST } from '../../data/definitions.ts';
+import { type ParamValues, paramFlags, paramText } from '../../parts/param-fields.tsx';
 import { NO_WORKFLOW, type WorkflowText } from '../../shell/workflow-field.tsx';
 import { shellQuote, workron } from '../../words/as-command.ts';
 import { exactDuration } from '../../words/duration.ts';
 
-export type Target = 'command' | 'handler' | 'workflow';
+export type Target = 'command' | 'handler' | 'workflow' | 'stored';
 
 export interface Fields {
   kind: 'cron' | 'every';
@@ -19,6 +22,8 @@ export interface Fields {
   input: string;
   queue: string;
   workflow: WorkflowText;
+  /** A stored workflow; its version is a number or the latest. */
+  stored: { name: string; version: string; params: ParamValues };
   keys: string;
 }
 
@@ -32,14 +37,28 @@ export function fieldsFrom(existing: Schedule | undefined): Fields {
     timezone: existing?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     overlap: existing?.overlap ?? 'skip',
     catchup: existing?.catchup.policy ?? 'latest',
-    target: existing?.workflow != null ? 'workflow' : job?.handler != null ? 'handler' : 'command',
+    target: targetOf(existing),
     command: job?.command ?? '',
     handler: job?.handler ?? '',
     input: job?.handler != null && job.input != null ? JSON.stringify(job.input, null, 2) : '',
     queue: job?.queue ?? '',
     workflow: NO_WORKFLOW,
+    stored: storedFrom(existing?.definition ?? null),
     keys: (existing?.for_each ?? []).join('\n'),
   };
+}
+
+function targetOf(existing: Schedule | undefined): Target {
+  if (existing?.definition != null) return 'stored';
+  if (existing?.workflow != null) return 'workflow';
+  return existing?.job?.handler != null ? 'handler' : 'command';
+}
+
+function storedFrom(definition: Schedule['definition']): Fields['stored'] {
+  if (definition === null) return { name: '', version: LATEST, params: {} };
+  const { name, version, latest, params } = definition;
+  const values = Object.entries(params).map(([param, value]) => [param, paramText(value)]);
+  return { name, version: latest ? LATEST : String(version), params: Object.fromEntries(values) };
 }
 
 /** Returns the schedule of the fields. Throws an error for the user if a field is invalid. */
@@ -52,8 +71,13 @@ export async function submissionFrom(name: string, fields: Fields): Promise<Sche
     overlap,
     catchup: { policy: catchup },
     ...(keys.length === 0 ? {} : { for_each: keys }),
-    ...(fields.target === 'workflow' ? await workflowOf(fields) : { job: jobOf(fields) }),
+    ...(await targetFrom(fields)),
   };
+}
+
+async function targetFrom(fields: Fields): Promise<Pick<ScheduleSubmissionInput, 'job' | 'workflow' | 'definition'>> {
+  if (fields.target === 'workflow') return workflowOf(fields);
+  return fields.target === 'stored' ? definitionOf(fields) : { job: jobOf(fields) };
 }
 
 /** Returns an edit of the form's fields that keeps everything else. Throws as `submissionFrom` does. */
@@ -71,18 +95,31 @@ export async function editFrom(existing: Schedule, fields: Fields): Promise<Sche
 
 const JOB_FIELDS = ['target', 'command', 'handler', 'input', 'queue'] as const;
 
-async function targetEdit(existing: Schedule, fields: Fields): Promise<Pick<ScheduleEditInput, 'job' | 'workflow'>> {
-  const { job } = existing;
+type TargetEdit = Pick<ScheduleEditInput, 'job' | 'workflow' | 'definition'>;
+
+async function targetEdit(existing: Schedule, fields: Fields): Promise<TargetEdit> {
+  const before = fieldsFrom(existing);
+  if (fields.target === 'stored') return isSame(before, fields) ? {} : definitionOf(fields);
   if (fields.target === 'workflow') {
     // A workflow cannot be read back as a whole: an empty field keeps it.
-    return job === null && fields.workflow.text.trim() === '' ? {} : workflowOf(fields);
+    return before.target === 'workflow' && fields.workflow.text.trim() === '' ? {} : workflowOf(fields);
   }
-  const before = fieldsFrom(existing);
   if (JOB_FIELDS.every((field) => fields[field] === before[field])) return {};
   // An empty field is the default. The server keeps what the form does not show.
   const cleared = { ...(fields.queue.trim() === '' && { queue: null }) };
   const input = fields.target === 'handler' && fields.input.trim() === '' ? { input: null } : {};
   return { job: { ...jobOf(fields), ...cleared, ...input } };
+}
+
+/** Whether both run the same stored workflow with the same values. */
+function isSame(a: Fields, b: Fields): boolean {
+  const names = [...Object.keys(a.stored.params), ...Object.keys(b.stored.params)];
+  return (
+    a.target === b.target &&
+    a.stored.name === b.stored.name &&
+    a.stored.version === b.stored.version &&
+    names.every((name) => a.stored.params[name] === b.stored.params[name])
+  );
 }
 
 function jobOf({ target, command, handler, input, queue }: Fields): Job {
@@ -106,6 +143,10 @@ async function workflowOf({ workflow: { text, params } }: Fields) {
   return { workflow: workflowFrom(text, params) };
 }
 
+function definitionOf({ stored: { name, version, params } }: Fields) {
+  return { definition: { name, version: version === LATEST ? LATEST : Number(version), params } } as const;
+}
+
 function keysOf({ keys }: Fields): string[] {
   return [
     ...new Set(
@@ -121,17 +162,22 @@ function whenOf({ kind, text, timezone }: Fields) {
   return { ...(kind === 'cron' ? { cron: text.trim() } : { every: text.trim() }), timezone: timezone.trim() || 'UTC' };
 }
 
-/** The command that creates or edits it; `null` for what has no short form: handlers and workflows. */
-export function cliOf(name: string, fields: Fields, exists: boolean): string | null {
-  if (fields.target !== 'command') return null;
+/** The command that creates or edits it; `null` for what has no short form: handlers and workflow files. */
+export function cliOf(name: string, fields: Fields, exists: boolean, params: Definition['params']): string | null {
+  const { target, stored } = fields;
+  if (target === 'handler' || target === 'workflow') return null;
   const words = [
     `schedule ${exists ? 'edit' : 'add'} ${shellQuote(name === '' ? 'NAME' : name)}`,
     `--${fields.kind} ${shellQuote(fields.text.trim())}`,
     `--timezone ${shellQuote(fields.timezone.trim() || 'UTC')}`,
     ...(fields.overlap === 'skip' ? [] : [`--overlap ${fields.overlap}`]),
     ...(fields.catchup === 'latest' ? [] : [`--catchup ${fields.catchup}`]),
-    ...(fields.queue.trim() === '' ? [] : [`--queue ${shellQuote(fields.queue.trim())}`]),
+    ...(target === 'stored' || fields.queue.trim() === '' ? [] : [`--queue ${shellQuote(fields.queue.trim())}`]),
     ...(keysOf(fields).length === 0 ? [] : [`--for-each ${shellQuote(keysOf(fields).join(','))}`]),
   ];
+  if (target === 'stored') {
+    const named = stored.version === LATEST ? stored.name : `${stored.name}@${stored.version}`;
+    return workron([...words, `--workflow ${named || 'WORKFLOW'}`, ...paramFlags(params, stored.params)].join(' '));
+  }
   return workron(words.join(' '), `-- ${shellQuote(fields.command)}`);
 }

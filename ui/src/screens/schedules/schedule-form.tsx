@@ -1,10 +1,13 @@
 import { type FormEvent, useState } from 'react';
 import type { Schedule } from '../../../../src/api/schedule.ts';
+import type { Definition } from '../../../../src/api/workflow/stored.ts';
 import { client } from '../../data/client.ts';
 import { CopyLine } from '../../parts/copy.tsx';
+import { givenParams } from '../../parts/param-fields.tsx';
 import { useFirstQueue } from '../../parts/queue-field.tsx';
 import { messageOf } from '../../words/message-of.ts';
 import { cliOf, editFrom, type Fields, fieldsFrom, submissionFrom } from './schedule-fields.ts';
+import { StoredFields, useStored } from './stored-fields.tsx';
 import { TargetFields } from './target-fields.tsx';
 import { type FieldsProps, WhenFields } from './when-fields.tsx';
 
@@ -28,6 +31,10 @@ export function ScheduleForm({ existing, onDone }: { existing?: Schedule; onDone
     const initial = fieldsFrom(existing);
     return { ...initial, queue: firstQueue(initial.queue) };
   });
+  const definition = useStored(fields);
+  const params = definition.data?.params ?? [];
+  const wanted = definition.data === undefined ? fields : withParamsOf(fields, params);
+  const cli = cliOf(existing?.name ?? name.trim(), wanted, existing !== undefined, params);
   const [problem, setProblem] = useState<string | null>(null);
   const [sending, setSending] = useState(false);
   const change = (some: Partial<Fields>): void => setFields((before) => ({ ...before, ...some }));
@@ -37,8 +44,8 @@ export function ScheduleForm({ existing, onDone }: { existing?: Schedule; onDone
     try {
       onDone(
         existing === undefined
-          ? await client.createSchedule(await submissionFrom(name.trim(), fields))
-          : await client.editSchedule(existing.name, await editFrom(existing, fields)),
+          ? await client.createSchedule(await submissionFrom(name.trim(), wanted))
+          : await client.editSchedule(existing.name, await editFrom(existing, wanted)),
       );
     } catch (error) {
       setProblem(messageOf(error));
@@ -51,24 +58,31 @@ export function ScheduleForm({ existing, onDone }: { existing?: Schedule; onDone
       {existing === undefined && <NameField value={name} onChange={setName} />}
       <WhenFields fields={fields} onChange={change} />
       <TargetFields fields={fields} onChange={change} existing={existing} />
+      {fields.target === 'stored' && (
+        <StoredFields fields={fields} onChange={change} definition={definition.data} error={definition.error} />
+      )}
       <KeysField fields={fields} onChange={change} />
       <PolicyFields fields={fields} onChange={change} />
       <p className="problem-text" role="alert">
         {problem}
       </p>
-      {cliOf(existing?.name ?? name.trim(), fields, existing !== undefined) !== null && (
-        <CopyLine
-          label="CLI command"
-          text={cliOf(existing?.name ?? name.trim(), fields, existing !== undefined) ?? ''}
-        />
-      )}
+      {cli !== null && <CopyLine label="CLI command" text={cli} />}
       <div className="dialog-actions">
-        <button type="submit" className="primary" disabled={sending}>
+        <button
+          type="submit"
+          className="primary"
+          disabled={sending || definition.isLoading || definition.isPlaceholderData}
+        >
           {existing === undefined ? 'Create' : 'Save'}
         </button>
       </div>
     </form>
   );
+}
+
+/** Values of parameters that the chosen version does not have stay typed, and are not sent. */
+function withParamsOf(fields: Fields, params: Definition['params']): Fields {
+  return { ...fields, stored: { ...fields.stored, params: givenParams(params, fields.stored.params) } };
 }
 
 function NameField({ value, onChange }: { value: string; onChange: (value: string) => void }) {

@@ -10,6 +10,7 @@ import { CopyButton } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
+import { paramText } from '../../parts/param-fields.tsx';
 import { When } from '../../parts/when.tsx';
 import { countText } from '../../words/count.ts';
 import { exactDuration } from '../../words/duration.ts';
@@ -110,13 +111,25 @@ function FailingNote({ schedule }: { schedule: ScheduleDetail }) {
   );
 }
 
-function CommandLine({ schedule: { job, workflow } }: { schedule: Schedule }) {
+function CommandLine({ schedule: { job, workflow, definition } }: { schedule: Schedule }) {
   const text = workflow === null ? (job?.command ?? job?.handler ?? '') : `workflow ${workflow.name}`;
   return (
     <div className="command-box">
-      <pre>{visibleText(text)}</pre>
+      {definition === null ? <pre>{visibleText(text)}</pre> : <StoredWorkflow definition={definition} />}
       <CopyButton text={text} label="Copy" />
     </div>
+  );
+}
+
+function StoredWorkflow({ definition }: { definition: NonNullable<Schedule['definition']> }) {
+  const { name, version, latest, params } = definition;
+  const values = Object.entries(params).map(([param, value]) => `${param}=${paramText(value)}`);
+  return (
+    <pre>
+      workflow <Link href={`/definitions/${name}`}>{name}</Link>,{' '}
+      {latest ? `latest version (${version})` : `version ${version}`}
+      {values.length > 0 && <span className="muted">{`\n${visibleText(values.join(' '))}`}</span>}
+    </pre>
   );
 }
 

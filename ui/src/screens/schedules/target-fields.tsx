@@ -8,11 +8,12 @@ import type { FieldsProps } from './when-fields.tsx';
 
 const TARGETS: readonly [Target, string][] = [
   ['command', 'Command'],
+  ['stored', 'Stored workflow'],
+  ['workflow', 'Workflow file'],
   ['handler', 'Handler'],
-  ['workflow', 'Workflow'],
 ];
 
-/** What a tick runs: a command, a handler with its input, or a workflow. */
+/** What a tick runs: a command, a handler with its input, or a workflow from a file. `StoredFields` has those of a stored one. */
 export function TargetFields({ fields, onChange, existing }: FieldsProps & { existing: Schedule | undefined }) {
   return (
     <>
@@ -30,13 +31,10 @@ export function TargetFields({ fields, onChange, existing }: FieldsProps & { exi
         </label>
       )}
       {fields.target === 'handler' && <HandlerFields fields={fields} onChange={onChange} />}
-      {fields.target === 'workflow' ? (
-        <WorkflowField
-          value={fields.workflow}
-          onChange={(workflow) => onChange({ workflow })}
-          {...hintOf(existing?.workflow ?? null)}
-        />
-      ) : (
+      {fields.target === 'workflow' && (
+        <WorkflowField value={fields.workflow} onChange={(workflow) => onChange({ workflow })} {...hintOf(existing)} />
+      )}
+      {(fields.target === 'command' || fields.target === 'handler') && (
         <QueueField value={fields.queue} onChange={(queue) => onChange({ queue })} />
       )}
     </>
@@ -84,8 +82,8 @@ function HandlerFields({ fields, onChange }: FieldsProps) {
   );
 }
 
-function hintOf(workflow: Schedule['workflow']): { hint?: string } {
-  if (workflow === null) return {};
-  const steps = countText(workflow.steps.length, 'step');
-  return { hint: `Leave empty to keep ${visibleLine(workflow.name)} (${steps}).` };
+function hintOf(existing: Schedule | undefined): { hint?: string } {
+  if (existing?.workflow == null || existing.definition !== null) return {};
+  const { name, steps } = existing.workflow;
+  return { hint: `Leave empty to keep ${visibleLine(name)} (${countText(steps.length, 'step')}).` };
 }

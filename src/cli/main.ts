@@ -34,13 +34,15 @@ async function runCommand(): Promise<void> {
   await program.parseAsync(args.length === 0 ? ['help'] : args, { from: 'user' });
 }
 
-/** For the completion of shells. */
+/** For the completion of shells, which offer files if it fails. */
 async function printCandidates(words: readonly string[]): Promise<void> {
   const [{ complete }, { candidateLines }] = await Promise.all([
     import('./complete/complete.ts'),
     import('./complete/live-values.ts'),
   ]);
-  process.stdout.write(candidateLines(await complete(words)));
+  const found = await complete(words);
+  if (found === null) process.exitCode = EXIT.failed;
+  else process.stdout.write(candidateLines(found));
 }
 
 function asksForJson(): boolean {

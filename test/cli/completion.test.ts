@@ -19,11 +19,14 @@ before(async () => {
   server = stack.use(await startWorkron({ args }));
   await api(server.url, '/schedules', { name: 'nightly', cron: '@daily', job: { command: 'true' } });
   await api(server.url, '/jobs', { command: 'true', queue: 'mail', delay: '1h' });
+  await callWorkron(['run', '--queue', 'reports', '--', 'true'], { env: { WORKRON_URL: server.url } });
 });
 after(() => stack.disposeAsync());
 
-async function completed(...words: string[]): Promise<string[]> {
+/** `null`: the shell offers files. */
+async function completed(...words: string[]): Promise<string[] | null> {
   const { code, stdout } = await callWorkron(['__complete', ...words], { env: { WORKRON_URL: server.url } });
+  if (code === 1 && stdout === '') return null;
   assert.equal(code, 0);
   return stdout.split('\n').flatMap((line) => line.split('\t')[0] || []);
 }
@@ -34,11 +37,21 @@ test('completion: commands, flags, values of flags, and what is on the server', 
   assert.deepEqual(await completed('jobs', '--statu'), ['--status']);
   assert.deepEqual(await completed('jobs', '--status', 'f'), ['failed']);
   assert.deepEqual(await completed('jobs', '-o', ''), ['table', 'wide', 'json', 'yaml']);
-  assert.deepEqual(await completed('jobs', '--queue', ''), ['mail']);
+  assert.deepEqual(await completed('jobs', '--queue', ''), ['mail', 'reports'], 'also one that has just become idle');
+  assert.deepEqual(await completed('jobs', '--queue=r'), ['--queue=reports']);
+  assert.deepEqual(await completed('--url', server.url, 'jobs', '--queue', 'm'), ['mail']);
   assert.deepEqual(await completed('schedule', 'show', 'n'), ['nightly']);
-  assert.deepEqual(await completed('logs', ''), ['1']);
-  assert.deepEqual(await completed('run', '--', ''), []);
+  assert.deepEqual(await completed('schedule', 'next', 'nightly', ''), [], 'it takes one name');
+  assert.deepEqual(await completed('logs', ''), ['2', '1']);
   assert.deepEqual(await completed('nonsense', ''), []);
+  for (const words of [
+    ['run', '--', ''],
+    ['apply', ''],
+    ['workflow', 'run', './'],
+    ['up', '--config', ''],
+  ]) {
+    assert.equal(await completed(...words), null, `a file may follow ${words.join(' ')}`);
+  }
   const env = { XDG_CONFIG_HOME: stack.use(await temporaryFolder()).path };
   await callWorkron(['config', 'set', 'prod', '--url', server.url], { env });
   for (const words of [
@@ -48,17 +61,37 @@ test('completion: commands, flags, values of flags, and what is on the server', 
     assert.equal((await callWorkron(['__complete', ...words], { env })).stdout, `prod\t${server.url}\n`);
   }
   const { stdout } = await callWorkron(['__complete', 'logs', '--url', server.url, '']);
-  assert.equal(stdout, '1\tscheduled true\n');
+  assert.equal(stdout, '2\tdone true\n1\tscheduled true\n');
   const nobody = await callWorkron(['__complete', 'logs', ''], { env: { WORKRON_URL: 'http://127.0.0.1:59' } });
   assert.deepEqual([nobody.code, nobody.stdout, nobody.stderr], [0, '', '']);
 });
 
-test('completion: bash completes with the script', () => {
+function inShell(shell: string, script: string): string[] {
   const bin = join(import.meta.dirname, '..', '..', 'bin');
-  const script = `source <(workron completion bash); COMP_WORDS=(workron schedule show nigh); COMP_CWORD=3; _workron; echo "\${COMPREPLY[@]}"`;
   const env = plainEnvironment({ WORKRON_URL: server.url, PATH: `${bin}:${process.env['PATH']}` });
-  const { stdout, stderr } = spawnSync('bash', ['-c', script], { env, encoding: 'utf8' });
-  assert.deepEqual([stdout, stderr], ['nightly\n', '']);
+  const { stdout, stderr } = spawnSync(shell, ['-c', script], { env, encoding: 'utf8' });
+  return [stdout, stderr];
+}
+
+test('completion: bash completes with the script', () => {
+  const inBash = (line: string): string[] =>
+    inShell(
+      'bash',
+      `source <(workron completion bash); COMP_LINE='${line}'; COMP_POINT=\${#COMP_LINE}; _workron; echo "\${COMPREPLY[@]}"`,
+    );
+  assert.deepEqual(inBash('workron schedule show nigh'), ['nightly\n', '']);
+  assert.deepEqual(inBash(`workron --url ${server.url} queues show `), ['mail reports\n', '']);
+  // Bash replaces only what follows the "=".
+  assert.deepEqual(inBash('workron jobs --queue=re'), ['reports\n', '']);
+});
+
+const hasFish = spawnSync('fish', ['--version']).error === undefined;
+
+test('completion: fish completes with the script', { skip: hasFish ? false : 'fish is not installed' }, () => {
+  // Fish complains on stderr about a home that it cannot write to.
+  const inFish = (line: string) => inShell('fish', `workron completion fish | source; complete -C '${line}'`)[0];
+  assert.equal(inFish('workron schedule show nigh'), 'nightly\tAt 00:00\n');
+  assert.equal(inFish('workron queues show '), 'mail\t0 pending\nreports\t0 pending\n');
 });
 
 test('help: every command has at least two examples that the command line takes', async () => {

@@ -1,26 +1,48 @@
 import { Argument, Command } from 'commander';
 import { print } from '../client-command.ts';
 
-/** `workron __complete WORDS…` prints the values that may follow, one per line, with a tab before a description. */
+/**
+ * `workron __complete WORDS…` prints the values that may follow, one per line, with a tab before a description. It fails if
+ * any text may follow; then files are offered.
+ */
 const SCRIPTS: Readonly<Record<string, string>> = {
+  // Bash itself would split words at ":" and "=", and expects only what follows the last of them.
   bash: `_workron() {
-  local IFS=$'\\n'
-  COMPREPLY=($(workron __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f1))
+  local IFS=$' \\t\\n' line="\${COMP_LINE:0:COMP_POINT}" words last found
+  read -ra words <<< "$line"
+  [[ $line == *[[:space:]] ]] && words+=('')
+  last="\${words[\${#words[@]}-1]}"
+  IFS=$'\\n'
+  found=$(workron __complete "\${words[@]:1}" 2>/dev/null) && compopt +o default 2>/dev/null
+  COMPREPLY=($(cut -f1 <<< "$found"))
+  [[ $last == *[:=]* ]] && COMPREPLY=("\${COMPREPLY[@]#"\${last%"\${last##*[:=]}"}"}")
 }
 complete -o default -F _workron workron
 `,
   zsh: `#compdef workron
 _workron() {
-  local line
+  local line value found files=0
   local -a values
-  for line in "\${(@f)$(workron __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
-    [[ -n $line ]] && values+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}")
+  found=$(workron __complete "\${(@)words[2,CURRENT]}" 2>/dev/null) || files=1
+  for line in "\${(@f)found}"; do
+    [[ -n $line ]] || continue
+    value="\${\${line%%$'\\t'*}//:/\\\\:}"
+    [[ $line == *$'\\t'* ]] && value+=":\${line#*$'\\t'}"
+    values+=("$value")
   done
-  if (( \${#values} )); then _describe workron values; else _files; fi
+  if (( files )); then _files; else _describe -V workron values; fi
 }
-compdef _workron workron
+if [[ $funcstack[1] == _workron ]]; then _workron "$@"; else compdef _workron workron; fi
 `,
-  fish: `complete -c workron -a '(workron __complete (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
+  fish: `function __workron_complete
+  set -l found (workron __complete (commandline -opc)[2..] (commandline -ct) 2>/dev/null)
+  if test $status -ne 0
+    __fish_complete_path (commandline -ct)
+  else if set -q found[1]
+    printf '%s\\n' $found
+  end
+end
+complete -c workron -f -k -a '(__workron_complete)'
 `,
 };
 

@@ -21,10 +21,10 @@ interface UsedQueues {
 }
 
 /** The queues that have a setting or an unfinished job, or were used in the last hour. */
-export async function usedQueues(connection: Connection): Promise<UsedQueues> {
+export async function usedQueues(connection: Connection, call: { timeoutMs?: number } = {}): Promise<UsedQueues> {
   const [{ items }, stats] = await Promise.all([
-    connection.json(routes.listQueues),
-    connection.json(routes.readStats, { query: { from: '1h', step: '1h' } }),
+    connection.json(routes.listQueues, call),
+    connection.json(routes.readStats, { query: { from: '1h', step: '1h' }, ...call }),
   ]);
   return {
     queues: withUsed(

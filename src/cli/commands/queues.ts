@@ -72,7 +72,7 @@ function changeCommand(name: string, summary: string, body: (options: ChangeOpti
   return command.action(async (queues: string[], options: ChangeOptions) => {
     const connection = connect(command);
     const { json, quiet } = outputOf(command);
-    const known = (await connection.json(routes.listQueues)).items.map(({ name }) => name);
+    const known = (await usedQueues(connection)).queues.map(({ name }) => name);
     const changed: Queue[] = [];
     for (const queue of queues) {
       changed.push(await connection.json(routes.editQueue, { params: { name: queue }, body: body(options) }));

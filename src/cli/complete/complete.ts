@@ -5,6 +5,7 @@ import { STATUSES } from '../../core/job.ts';
 import { readProfiles } from '../../ops/settings/profile.ts';
 import { connect } from '../client-command.ts';
 import { COMMANDS } from '../commands.ts';
+import { withMovedFlags } from '../global-flags.ts';
 import { type Candidate, liveValues, type ValueKind } from './live-values.ts';
 
 /** Values of flags. */
@@ -35,42 +36,79 @@ const ARGUMENTS: Readonly<Record<string, ValueKind | 'profile'>> = {
   ...Object.fromEntries(['run', 'show', 'rm'].map((name) => [`workflow ${name}`, 'definition'])),
 };
 
-/** The last word is what has been typed so far of the next one. Never throws: nothing is completed where something is wrong. */
-export async function complete(words: readonly string[]): Promise<Candidate[]> {
+/** Kinds of names in whose place a file may stand, too. */
+const OR_FILE: readonly unknown[] = ['definition'];
+
+/**
+ * The last word is what has been typed so far of the next one. `null`: any text may follow, so the shell offers files. Never
+ * throws: nothing is completed where something is wrong.
+ */
+export async function complete(words: readonly string[]): Promise<Candidate[] | null> {
   const typed = words.at(-1) ?? '';
+  const [, flag, part] = /^(--[a-z-]+)=(.*)$/s.exec(typed) ?? [];
+  if (flag !== undefined) {
+    const values = await complete([...words.slice(0, -1), flag, part ?? '']);
+    return values?.map(({ value, ...rest }) => ({ value: `${flag}=${value}`, ...rest })) ?? null;
+  }
   try {
     const found = await candidates(words.slice(0, -1), typed);
-    return found.filter(({ value }) => value.startsWith(typed));
+    return found?.filter(({ value }) => value.startsWith(typed)) ?? null;
   } catch {
     return [];
   }
 }
 
-async function candidates(before: readonly string[], typed: string): Promise<Candidate[]> {
-  const [name, ...rest] = before;
-  if (name === undefined) return COMMANDS.flatMap(({ names }) => names.slice(0, 1)).map((value) => ({ value }));
-  if (before.includes('--')) return [];
+async function candidates(before: readonly string[], typed: string): Promise<Candidate[] | null> {
+  const last = before.at(-1) ?? '';
+  const [name = '-', ...rest] = withMovedFlags(before);
+  if (name.startsWith('-')) return last === '--profile' ? profileCandidates() : await commandCandidates();
+  if (before.includes('--')) return null;
   const entry = COMMANDS.find(({ names }) => names.includes(name));
   if (entry === undefined) return [];
-  const { command, path } = descend(await entry.load(), rest);
-  const flag = command.options.find((option) => isValueOf(option, before.at(-1) ?? ''));
-  // The flag itself has no value yet.
-  if (flag !== undefined) return await valuesOf(command, FLAG_VALUES[flag.long ?? ''], before.slice(0, -1));
+  const { command, path, own } = descend(await entry.load(), rest);
+  const flag = command.options.find((option) => isValueOf(option, last));
+  if (flag !== undefined) {
+    // The flag itself has no value yet.
+    operandsOf(command, withMovedFlags(before.slice(0, -1)));
+    return await valuesOf(command, FLAG_VALUES[flag.long ?? ''], typed);
+  }
   if (typed.startsWith('-')) return command.options.filter(({ hidden }) => !hidden).flatMap(flagCandidate);
   const children = command.commands.map((child) => ({ value: child.name(), about: child.description() }));
-  return children.length > 0 ? children : await valuesOf(command, ARGUMENTS[path], before);
+  if (children.length > 0) return children;
+  const { registeredArguments: taken } = command;
+  const isFull = operandsOf(command, own).length >= taken.length && taken.at(-1)?.variadic !== true;
+  return isFull ? [] : await valuesOf(command, ARGUMENTS[path], typed);
 }
 
-function descend(top: Command, words: readonly string[]): { command: Command; path: string } {
+async function commandCandidates(): Promise<Candidate[]> {
+  const commands = await Promise.all(COMMANDS.map(({ load }) => load()));
+  return commands.map((command) => ({ value: command.name(), about: command.description() }));
+}
+
+/** The subcommand that the words lead to; `own` are those that follow. */
+function descend(top: Command, words: readonly string[]): { command: Command; path: string; own: string[] } {
   let command = top;
   const path = [top.name()];
+  const own: string[] = [];
   for (const word of words) {
     const child = command.commands.find((each) => each.name() === word || each.aliases().includes(word));
-    if (child === undefined) continue;
+    if (child === undefined) {
+      own.push(word);
+      continue;
+    }
     command = child;
     path.push(child.name());
   }
-  return { command, path: path.join(' ') };
+  return { command, path: path.join(' '), own };
+}
+
+/** Reads the flags, of which those that say where the server is matter here, and returns the other words. */
+function operandsOf(command: Command, words: readonly string[]): string[] {
+  return command
+    .exitOverride()
+    .configureOutput({ outputError: () => {} })
+    .allowUnknownOption()
+    .parseOptions([...words]).operands;
 }
 
 /** True if the next word is the value of this flag. */
@@ -85,18 +123,13 @@ function flagCandidate({ long, description }: Option): Candidate[] {
 async function valuesOf(
   command: Command,
   values: readonly string[] | ValueKind | 'profile' | undefined,
-  before: readonly string[],
-): Promise<Candidate[]> {
-  if (values === undefined) return [];
+  typed: string,
+): Promise<Candidate[] | null> {
+  if (values === undefined) return null;
   if (typeof values !== 'string') return values.map((value) => ({ value }));
   if (values === 'profile') return profileCandidates();
-  // Only the flags that say where the server is matter here.
-  command
-    .exitOverride()
-    .configureOutput({ outputError: () => {} })
-    .allowUnknownOption()
-    .parseOptions([...before]);
-  return await liveValues(connect(command), values);
+  const found = await liveValues(connect(command), values);
+  return OR_FILE.includes(values) && !found.some(({ value }) => value.startsWith(typed)) ? null : found;
 }
 
 function profileCandidates(): Candidate[] {

@@ -1,6 +1,7 @@
 /** Names and ids that exist on the server, newest or first ones. */
 
 import { routes } from '../../api/routes.ts';
+import { usedQueues } from '../commands/queue-show.ts';
 import type { Connection } from '../connection.ts';
 import { oneLine } from '../output/style.ts';
 
@@ -25,8 +26,8 @@ const READ: Readonly<Record<ValueKind, (connection: Connection) => Promise<Candi
     }));
   },
   async queue(connection) {
-    const { items } = await connection.json(routes.listQueues, { timeoutMs: TIMEOUT_MS });
-    return items.map(({ name, pending }) => ({ value: name, about: `${pending} pending` }));
+    const { queues } = await usedQueues(connection, { timeoutMs: TIMEOUT_MS });
+    return queues.map(({ name, pending }) => ({ value: name, about: `${pending} pending` }));
   },
   async worker(connection) {
     const { items } = await connection.json(routes.listWorkers, { timeoutMs: TIMEOUT_MS });

@@ -13,7 +13,9 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
 /** Returns the error that callers see. Errors with internal details become `internal`. */
 export function publicError(error: unknown): WorkronError {
   if (isWorkronError(error)) return error;
-  const { statusCode, message } = error as Partial<FastifyError>;
+  const { code, statusCode, message } = error as Partial<FastifyError>;
+  // The framework's own text repeats the whole address.
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new WorkronError('bad_request', 'A name in the address is too long');
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new WorkronError(BY_STATUS[statusCode] ?? 'bad_request', message ?? 'The request is not valid');
   }

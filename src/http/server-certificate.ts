@@ -9,6 +9,7 @@ import type { Log } from '../ops/log.ts';
 import { https } from '../ops/node-http.ts';
 import { SettingsError } from '../ops/settings/error.ts';
 import { readPrivateFile } from '../ops/settings/private-file.ts';
+import { systemErrorText } from '../ops/system-error.ts';
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -117,7 +118,7 @@ function readCertificates(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new SettingsError(`tls-cert: cannot read ${file}: ${(error as Error).message}`);
+    throw new SettingsError(`tls-cert: cannot read ${file}: ${systemErrorText(error)}`);
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { SettingsError } from './settings/error.ts';
+import { systemErrorText } from './system-error.ts';
 
 export const AUTHORITY_EXPECTED = 'expected certificates in PEM format';
 
@@ -12,7 +13,7 @@ export function readAuthority(file: string | null): string | null {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new SettingsError(`ca: cannot read ${file}: ${(error as Error).message}`);
+    throw new SettingsError(`ca: cannot read ${file}: ${systemErrorText(error)}`);
   }
   if (!isAuthority(text)) throw new SettingsError(`ca: ${AUTHORITY_EXPECTED} in ${file}`);
   return text;

@@ -56,6 +56,8 @@ describe('command line', { concurrency: 2 }, () => {
     }
     const { code, stdout, stderr } = await callWorkron(['jbos']);
     assert.deepEqual([code, stdout, stderr], [2, '', "error: unknown command 'jbos'\nhint: did you mean jobs?\n"]);
+    const long = await callWorkron(['j'.repeat(10_000)]);
+    assert.match(long.stderr, /^error: unknown command 'j{59}…\n/);
   });
 
   test('usage: a command is found by its names, and loaded alone', async () => {

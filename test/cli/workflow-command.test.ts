@@ -94,7 +94,7 @@ describe('workflow commands', { concurrency: 2 }, () => {
     await writeFile(join(folder.path, 'binary.yaml'), new Uint8Array([0xff, 0xfe, 0x00]));
     const missing = await callHosted(['workflow', 'lint', 'nowhere.yaml'], { cwd: folder.path });
     assert.equal(missing.code, 2);
-    assert.match(missing.stderr, /^error: cannot read nowhere\.yaml: ENOENT/);
+    assert.match(missing.stderr, /^error: cannot read nowhere\.yaml: no such file or directory\n$/);
     const binary = await callHosted(['workflow', 'lint', 'binary.yaml'], { cwd: folder.path });
     assert.equal(binary.code, 2);
     assert.match(binary.stderr, /^error: binary\.yaml is not UTF-8 text/);

@@ -333,6 +333,8 @@ test('GET /jobs: filters, pages, newest first', async () => {
     assert.deepEqual([status, body.code], [400, 'bad_request'], bad);
   }
   assert.match((await server.call('GET', '/jobs?queu=a')).body.detail, /did you mean queue/);
+  const { status, body } = await server.call('GET', `/jobs/${'1'.repeat(10_000)}`);
+  assert.deepEqual([status, body.detail], [400, 'A name in the address is too long'], 'it is not repeated');
   const wrong = (await server.call('GET', '/jobs?query=queue:a%20status:faild')).body;
   assert.match(wrong.detail, /"faild".*; did you mean failed\?\nqueue:a status:faild\n {15}\^{5}$/);
 });

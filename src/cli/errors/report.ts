@@ -10,8 +10,13 @@ export function reportError({ message, hint, problem, exitCode }: CliError, json
     process.stderr.write(`${JSON.stringify(hint === undefined ? document : { ...document, hint })}\n`);
     return;
   }
-  process.stderr.write(`${styled('red', 'error:', process.stderr)} ${message}\n`);
-  if (hint !== undefined) process.stderr.write(`${styled('cyan', 'hint:', process.stderr)} ${hint}\n`);
+  process.stderr.write(`${styled('red', 'error:', process.stderr)} ${withCutWords(message)}\n`);
+  if (hint !== undefined) process.stderr.write(`${styled('cyan', 'hint:', process.stderr)} ${withCutWords(hint)}\n`);
+}
+
+/** A value that is longer than any path or address would fill the screen. */
+function withCutWords(text: string): string {
+  return text.replace(/\S{257,}/g, (word) => `${word.slice(0, 60)}…`);
 }
 
 /** Prints a note to stderr, which is neither data nor an error. */

@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
+import { systemErrorText } from '../../ops/system-error.ts';
 import { usageError } from '../errors/cli-error.ts';
 
 export async function readInput(path: string): Promise<Buffer> {
@@ -9,7 +10,7 @@ export async function readInput(path: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {
-    throw usageError(`cannot read ${path}: ${(error as Error).message}`);
+    throw usageError(`cannot read ${path}: ${systemErrorText(error)}`);
   }
 }
 

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import module from 'node:module';
 import type * as Yaml from 'yaml';
 import { didYouMean } from '../../core/suggest.ts';
+import { systemErrorText } from '../system-error.ts';
 import { SettingsError } from './error.ts';
 import { SETTINGS } from './settings.ts';
 
@@ -40,7 +41,7 @@ function read(path: string, required: boolean): string {
     return readFileSync(path, 'utf8');
   } catch (error) {
     if (!required && (error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw new SettingsError(`cannot read the settings file ${path}: ${(error as Error).message}`);
+    throw new SettingsError(`cannot read the settings file ${path}: ${systemErrorText(error)}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { systemErrorText } from '../system-error.ts';
 import { SettingsError } from './error.ts';
 
 /** Permission bits. A group may have access: so a container that does not run as the owner can read a secret. */
@@ -12,7 +13,7 @@ export function readPrivateFile(setting: string, file: string): string {
     text = readFileSync(file, 'utf8').trim();
     ({ mode } = statSync(file));
   } catch (error) {
-    throw new SettingsError(`${setting}: cannot read ${file}: ${(error as Error).message}`);
+    throw new SettingsError(`${setting}: cannot read ${file}: ${systemErrorText(error)}`);
   }
   if ((mode & FOR_ALL_USERS) !== 0) {
     throw new SettingsError(

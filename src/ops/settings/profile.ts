@@ -3,6 +3,7 @@
 import { lstatSync, mkdirSync, readFileSync, renameSync, type Stats, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { didYouMean } from '../../core/suggest.ts';
+import { systemErrorText } from '../system-error.ts';
 import { SettingsError } from './error.ts';
 import { httpUrl } from './parse.ts';
 
@@ -74,7 +75,7 @@ export function writeProfiles(env: Environment, { current, profiles }: Profiles)
     writeFileSync(draft, text, { mode: 0o600 });
     renameSync(draft, file);
   } catch (error) {
-    throw new SettingsError(`cannot write ${file}: ${(error as Error).message}`);
+    throw new SettingsError(`cannot write ${file}: ${systemErrorText(error)}`);
   }
 }
 

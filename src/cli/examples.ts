@@ -113,7 +113,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'secrets rotate': ['workron secrets rotate', 'workron secrets rotate --json'],
   schedule: ['workron schedule ls', "workron schedule add nightly --cron '0 2 * * *' -- ./report.sh"],
   'schedule add': [
-    "workron schedule add nightly --cron '0 2 * * *' --timezone Europe/Berlin -- ./report.sh",
+    'workron schedule add nightly --cron @daily --timezone Asia/Tokyo -- ./go.sh',
     'workron schedule add etl --every 15m --workflow etl --param day=today',
   ],
   'schedule ls': ['workron schedule ls', 'workron schedule ls report --owner team-a'],
@@ -149,7 +149,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   config: ['workron config ls', 'workron config use prod'],
   'config ls': ['workron config ls', 'workron config ls --json'],
   'config set': [
-    'workron config set prod --url https://workron.example.com --token-file ~/prod.token',
+    'workron config set prod --url https://jobs.example.com --token-file token',
     'workron config set local --url http://127.0.0.1:8080',
   ],
   'config show': ['workron config show', 'workron config show prod'],
@@ -159,6 +159,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   version: ['workron version', 'workron version --json'],
   completion: [
     'source <(workron completion bash)',
+    'workron completion zsh > ~/.zfunc/_workron',
     'workron completion fish > ~/.config/fish/completions/workron.fish',
   ],
   help: ['workron help jobs', 'workron help exit-codes'],

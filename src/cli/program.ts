@@ -11,7 +11,10 @@ import { usageFailure } from './errors/usage.ts';
 const HELP = {
   minWidthToWrap: 20,
   optionDescription: (option: Option): string =>
-    Help.prototype.optionDescription.call(new Help(), option).replace(/ \(preset: [^)]*\)/, ''),
+    Help.prototype.optionDescription
+      .call(new Help(), option)
+      .replace(/ \(preset: [^)]*\)/, '')
+      .replace(/\(default: "([^"]*)"/, '(default: $1'),
 };
 
 const VERSION_FLAGS = '-V, --version';

@@ -121,6 +121,19 @@ test('help: every command has at least two examples that the command line takes'
   }
 });
 
+test('help: lines fit 80 columns, except for a value that is longer than its column', async () => {
+  const program = await createProgram();
+  const long: string[] = [];
+  const visit = (command: Command): void => {
+    let text = '';
+    command.configureOutput({ writeOut: (part) => void (text += part), getOutHelpWidth: () => 80 }).outputHelp();
+    long.push(...text.split('\n').filter((line) => line.length > 80 && /\S \S/.test(line)));
+    command.commands.forEach(visit);
+  };
+  visit(program);
+  assert.deepEqual(long, []);
+});
+
 test('help: the flags of a command come before those that all have, and its examples last', async () => {
   const { stdout } = await callWorkron(['logs', '--help']);
   const [own, output, connection, examples] = ['--follow', '--output', '--url', 'Examples:'].map((text) =>

@@ -40,7 +40,7 @@ export function auditCommand(): Command {
     .option('--path <TEXT>', 'Changes whose path contains this, such as /jobs/12')
     .option('--since <TIME>', 'From this instant, or this long ago', pastFlag)
     .option('--until <TIME>', 'Before this instant, or this long ago', pastFlag)
-    .option('--limit <NUMBER>', 'At most this many entries', countFlag(1, 1_000_000), 50)
+    .option('-n, --limit <NUMBER>', 'At most this many entries', countFlag(1, 1_000_000), 50)
     .option('--json-lines', 'Print all that match, one JSON object per line');
   return command.action(async ({ actor, path, since: from, until: to, limit, jsonLines }: AuditFlags) => {
     const connection = connect(command);

@@ -10,7 +10,7 @@ import { addSettingFlags, settingsFrom } from '../flags/setting.ts';
 export function exportCommand(): Command {
   const command = new Command('export')
     .description('Export a whole installation as JSON lines; works while it runs')
-    .argument('[file]', 'The export; it must not exist yet (default: standard output)', '-');
+    .argument('[file]', 'The export, which must not exist yet, or - for standard output', '-');
   return addSettingFlags(command, 'migrate').action(async (file: string) => {
     const { store, schema } = storeFrom(command);
     if (store.driver === 'sqlite' && !existsSync(store.file)) {

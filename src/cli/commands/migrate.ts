@@ -5,11 +5,13 @@ import { addSettingFlags, settingsFrom } from '../flags/setting.ts';
 
 /** `workron migrate`: brings the store's schema up to date, without starting anything. */
 export function migrateCommand(): Command {
-  const command = new Command('migrate').description('Update the database schema (`up` does so itself)');
-  addSettingFlags(command, 'migrate').option(
-    '--grant-roles',
-    'Also make PostgreSQL roles with few rights: NAME_submit, _viewer, _worker and _scheduler, where NAME is the schema',
-  );
+  const command = new Command('migrate')
+    .description('Update the database schema (`up` does so itself)')
+    .option(
+      '--grant-roles',
+      'Also make PostgreSQL roles with few rights: NAME_submit, _viewer, _worker and _scheduler, where NAME is the schema',
+    );
+  addSettingFlags(command, 'migrate');
   return command.action(async ({ grantRoles: wantsRoles }: { grantRoles?: boolean }) => {
     const settings = settingsFrom(command, 'migrate');
     const [{ openStore }, { ownLog }] = await Promise.all([

@@ -13,7 +13,7 @@ const EXAMPLE = 'workron schedule add nightly --cron "0 2 * * *" --timezone Euro
 /** `workron schedule add NAME --cron … -- CMD…` */
 export function scheduleAddCommand(): Command {
   const command = clientCommand('add', 'Create a schedule')
-    .usage('NAME --cron EXPRESSION [flags] -- COMMAND [ARGUMENT…]')
+    .usage('NAME --cron EXPRESSION [flags] -- COMMAND…')
     .argument('<name>', 'Letters a-z, digits, ".", "_" and "-"')
     .argument('[command...]', 'One argument is a shell line; several are quoted and joined');
   return addScheduleFlags(command).action(async (name: string, words: string[]) => {

@@ -43,7 +43,7 @@ export function scheduleTestCommand(): Command {
     .argument('<expression>', 'Five fields, six with seconds first, or a macro such as @daily')
     .option('--timezone <ZONE>', 'IANA name of the time zone', 'UTC')
     .option('--from <INSTANT>', 'List ticks from this instant on (default: now)', instantFlag)
-    .option('--count <NUMBER>', 'Number of ticks', countFlag(1, 1_000), 10)
+    .option('-n, --count <NUMBER>', 'Number of ticks', countFlag(1, 1_000), 10)
     .option('--json', 'Print JSON')
     .action(async (expression: string, options: TestOptions) => {
       const from = options.from === undefined ? Date.now() : Date.parse(options.from);

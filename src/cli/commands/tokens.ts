@@ -69,7 +69,7 @@ function rotateCommand(): Command {
     'Create a second token with the same rights; the first stays valid for a while',
   )
     .addArgument(new Argument('<name>', 'Name of the token'))
-    .option('--overlap <DURATION>', 'How long the old token stays valid (24h)', durationFlag)
+    .option('--overlap <DURATION>', 'How long the old token stays valid (default: 24h)', durationFlag)
     .option('--expires <DURATION>', 'How long the new one is valid; otherwise as long as the old one', durationFlag);
   return command.action(async (name: string, { overlap, expires }: RotateOptions) => {
     const body = { ...(overlap !== undefined && { overlap }), ...(expires !== undefined && { expires }) };

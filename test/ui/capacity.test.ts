@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { assertAccessible } from '../kit/access.ts';
 import { type Dashboard, openDashboard } from '../kit/dashboard.ts';
 
 let dashboard: Dashboard;
@@ -67,4 +68,23 @@ test('queues and workers: what is held for a job is shown, with its expected sta
   await page.getByRole('meter', { name: /^gpu of/ }).waitFor();
   await client.cancel(big.id);
   await client.cancel(small.id);
+});
+
+test('queues: the screen of a queue has its counts, limits, workers and jobs, and resumes it', async () => {
+  const name = 'eu/mail 50%';
+  await dashboard.client.setQueue(name, { max_running: 3, paused: true });
+  await dashboard.client.submit({ name: 'welcome-mail', queue: name, command: 'true' });
+  await using screen = await dashboard.open('/ui/queues');
+  const { page } = screen;
+  await page.getByRole('link', { name, exact: true }).click();
+  await page.getByRole('heading', { name, exact: true }).waitFor();
+  await page.locator('.facts').getByText('of 3').waitFor();
+  const jobs = page.locator('.card', { hasText: 'Newest jobs' });
+  await jobs.locator('[data-state="pending"]').waitFor();
+  await page.locator('.card', { hasText: 'Workers' }).locator('[data-state="online"]').first().waitFor();
+  await assertAccessible(page, 'a queue');
+  await page.getByRole('button', { name: `Resume ${name}` }).click();
+  await jobs.locator('[data-state="done"]').waitFor();
+  await jobs.getByRole('link', { name: 'all', exact: true }).click();
+  await page.locator('.job-row', { hasText: 'welcome-mail' }).waitFor();
 });

@@ -6,6 +6,7 @@ import { useMay } from '../data/use-may.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { State } from '../parts/state.tsx';
 import { jobTitle } from '../words/job-title.ts';
+import { queuePath } from '../words/queue-path.ts';
 import { visibleLine } from '../words/visible-text.ts';
 import type { Place } from './places.ts';
 import { nextTheme } from './theme.ts';
@@ -187,7 +188,7 @@ function useFound(wanted: string, go: (path: string) => void): Entry[] {
         ...queues
           .filter(has)
           .slice(0, MAX_EACH)
-          .map(({ name }) => to(`queue-${name}`, name, 'queue', `/jobs?queue=${encodeURIComponent(name)}`)),
+          .map(({ name }) => to(`queue-${name}`, name, 'queue', queuePath(name))),
         ...workers
           .filter(has)
           .slice(0, MAX_EACH)

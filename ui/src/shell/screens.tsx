@@ -12,6 +12,7 @@ const DefinitionScreen = lazyScreen(
   async () => (await import('../screens/definitions/definition-screen.tsx')).DefinitionScreen,
 );
 const Queues = lazyScreen(async () => (await import('../screens/queues/queues.tsx')).Queues);
+const QueueScreen = lazyScreen(async () => (await import('../screens/queues/queue-screen.tsx')).QueueScreen);
 const Schedules = lazyScreen(async () => (await import('../screens/schedules/schedules.tsx')).Schedules);
 const ScheduleScreen = lazyScreen(
   async () => (await import('../screens/schedules/schedule-screen.tsx')).ScheduleScreen,
@@ -39,6 +40,9 @@ export function Screens({ onNewJob }: { onNewJob: () => void }) {
         <Route path="/definitions/:name">{({ name }) => <DefinitionScreen key={name} name={name} />}</Route>
         <Route path="/queues">
           <Queues />
+        </Route>
+        <Route path="/queues/show">
+          <QueueScreen />
         </Route>
         <Route path="/schedules">
           <Schedules />

@@ -1,11 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import type { Job, JobDetail } from '../../../../src/api/job.ts';
+import type { JobDetail } from '../../../../src/api/job.ts';
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
-import { JobLink } from '../../parts/job-link.tsx';
-import { State } from '../../parts/state.tsx';
-import { Took, When } from '../../parts/when.tsx';
+import { JobGroup } from '../../parts/job-group.tsx';
 import { visibleLine } from '../../words/visible-text.ts';
 
 /** The job's parents, children and items, and jobs of the same name. */
@@ -34,10 +32,10 @@ export function Related({ job }: { job: JobDetail }) {
   });
   return (
     <div className="details-grid">
-      <Group title="Parents" jobs={parents.data?.items ?? []} />
-      <Group title="Children" jobs={children.data?.items ?? []} />
+      <JobGroup title="Parents" jobs={parents.data?.items ?? []} />
+      <JobGroup title="Children" jobs={children.data?.items ?? []} />
       {(items.data?.items.length ?? 0) > 0 && (
-        <Group title="Items" jobs={items.data?.items ?? []} more={`/jobs?group_id=${job.id}`} />
+        <JobGroup title="Items" jobs={items.data?.items ?? []} more={`/jobs?group_id=${job.id}`} />
       )}
       {job.rerun_of !== null && (
         <section className="card">
@@ -46,41 +44,12 @@ export function Related({ job }: { job: JobDetail }) {
         </section>
       )}
       {job.name !== null && (
-        <Group
+        <JobGroup
           title={`Other runs of ${visibleLine(job.name)}`}
           jobs={(twins.data?.items ?? []).filter(({ id }) => id !== job.id)}
           more={`/jobs?name=${encodeURIComponent(job.name)}`}
         />
       )}
     </div>
-  );
-}
-
-function Group({ title, jobs, more }: { title: string; jobs: readonly Job[]; more?: string }) {
-  return (
-    <section className="card">
-      <header className="card-head">
-        <h2>{title}</h2>
-        {more !== undefined && jobs.length > 0 && <Link href={more}>all</Link>}
-      </header>
-      {jobs.length === 0 ? (
-        <p className="faint">None.</p>
-      ) : (
-        <ul className="job-list">
-          {jobs.map((job) => (
-            <li key={job.id}>
-              <State of={job.status} quiet />
-              <JobLink job={job} />
-              <span className="faint">
-                <Took of={job} />
-              </span>
-              <span className="faint">
-                <When at={job.created_at} />
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
-    </section>
   );
 }

@@ -3,6 +3,7 @@ import type { JobDetail } from '../../../../src/api/job.ts';
 import { Took, When } from '../../parts/when.tsx';
 import { givenTags } from '../../words/gang.ts';
 import { dayText } from '../../words/instant.ts';
+import { queuePath } from '../../words/queue-path.ts';
 import { reasonText } from '../../words/reason.ts';
 import { hasEnded } from '../../words/state.ts';
 import { visibleLine, visibleText } from '../../words/visible-text.ts';
@@ -18,7 +19,7 @@ export function Why({ job }: { job: JobDetail }) {
     <div className="why">
       <dl className="facts">
         <Fact title="Queue">
-          <Link href={`/jobs?queue=${encodeURIComponent(job.queue)}`}>
+          <Link href={queuePath(job.queue)}>
             <bdi>{visibleLine(job.queue)}</bdi>
           </Link>
         </Fact>

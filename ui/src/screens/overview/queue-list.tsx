@@ -3,6 +3,7 @@ import type { Queue } from '../../../../src/api/queue.ts';
 import { withUsed } from '../../../../src/api/used-queues.ts';
 import { compactText } from '../../words/count.ts';
 import { shortSpan } from '../../words/duration.ts';
+import { queuePath } from '../../words/queue-path.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 import { etaMs, type QueueRate, rateText, useQueueRates } from '../queues/queue-rates.ts';
 import { Sparkline } from './sparkline.tsx';
@@ -64,7 +65,7 @@ function QueueLine({ queue, rate }: { queue: Queue; rate: QueueRate | undefined 
   return (
     <tr>
       <th scope="row">
-        <Link href={`/jobs?queue=${encodeURIComponent(queue.name)}`}>
+        <Link href={queuePath(queue.name)}>
           <bdi>{visibleLine(queue.name)}</bdi>
         </Link>
         {queue.paused && <span className="badge tone-amber">paused</span>}

@@ -7,7 +7,7 @@ import { visibleLine } from '../../words/visible-text.ts';
 const MAX_SHOWN = 8;
 
 /** The workers that are online, with a dot for each slot. */
-export function WorkerList({ workers }: { workers: readonly Worker[] }) {
+export function WorkerList({ workers, none = 'No worker is online.' }: { workers: readonly Worker[]; none?: string }) {
   const shown = workers.filter(({ state }) => state !== 'offline');
   return (
     <section className="card" aria-labelledby="workers">
@@ -16,7 +16,7 @@ export function WorkerList({ workers }: { workers: readonly Worker[] }) {
         <Link href="/workers">All workers</Link>
       </header>
       {shown.length === 0 ? (
-        <p className="why-bad">No worker is online.</p>
+        <p className="why-bad">{none}</p>
       ) : (
         <ul className="job-list">
           {shown.slice(0, MAX_SHOWN).map((worker) => (

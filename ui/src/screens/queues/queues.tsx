@@ -1,13 +1,11 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { Queue, QueueEdit } from '../../../../src/api/queue.ts';
+import type { Queue } from '../../../../src/api/queue.ts';
 import { withUsed } from '../../../../src/api/used-queues.ts';
 import { client } from '../../data/client.ts';
-import { useAction } from '../../data/use-action.ts';
 import { useLive } from '../../data/use-live.ts';
 import { CopyLine } from '../../parts/copy.tsx';
 import { ACTIONS, Listing } from '../../parts/listing.tsx';
-import { May } from '../../parts/may.tsx';
 import { Meter } from '../../parts/meter.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
@@ -15,12 +13,14 @@ import { Elapsed, When } from '../../parts/when.tsx';
 import { workron } from '../../words/as-command.ts';
 import { compactText } from '../../words/count.ts';
 import { shortSpan } from '../../words/duration.ts';
+import { queuePath } from '../../words/queue-path.ts';
 import { rateText as startRateText } from '../../words/rate.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 import { shortSpanOrMs } from '../overview/queue-list.tsx';
 import { Sparkline } from '../overview/sparkline.tsx';
 import { Keys } from './keys.tsx';
 import { LimitDialog } from './limit-dialog.tsx';
+import { QueueActions } from './queue-actions.tsx';
 import { etaMs, type QueueRate, rateText, useQueueRates } from './queue-rates.ts';
 
 const COLUMNS = [
@@ -82,7 +82,7 @@ function QueueRow({ queue, rate, onEdit }: { queue: Queue; rate: QueueRate | und
   return (
     <tr>
       <th scope="row">
-        <Link href={`/jobs?queue=${encodeURIComponent(queue.name)}`}>
+        <Link href={queuePath(queue.name)}>
           <bdi>{visibleLine(queue.name)}</bdi>
         </Link>
         {queue.paused && (
@@ -117,7 +117,9 @@ function QueueRow({ queue, rate, onEdit }: { queue: Queue; rate: QueueRate | und
       <td className="num" data-label="Later" title={`${queue.scheduled} scheduled, ${queue.blocked} blocked`}>
         {link('scheduled,blocked', queue.scheduled + queue.blocked)}
       </td>
-      <QueueActions queue={queue} onEdit={onEdit} />
+      <td className="row-actions">
+        <QueueActions queue={queue} onEdit={onEdit} small />
+      </td>
     </tr>
   );
 }
@@ -142,31 +144,5 @@ function RateCells({ queue, rate }: { queue: Queue; rate: QueueRate | undefined 
         {eta === null ? '–' : shortSpan(eta)}
       </td>
     </>
-  );
-}
-
-function QueueActions({ queue, onEdit }: { queue: Queue; onEdit: () => void }) {
-  const pause = useAction({
-    run: (edit: QueueEdit) => client.setQueue(queue.name, edit),
-    done: (after) =>
-      after.paused ? `Queue ${after.name} is paused: no job of it starts` : `Queue ${after.name} resumed`,
-  });
-  return (
-    <td className="row-actions">
-      <May scope="operate">
-        <button
-          type="button"
-          className="small"
-          disabled={pause.running}
-          onClick={() => pause.run({ paused: !queue.paused })}
-        >
-          {queue.paused ? 'Resume' : 'Pause'}
-          <span className="visually-hidden"> {queue.name}</span>
-        </button>
-        <button type="button" className="small" onClick={onEdit}>
-          Limit…<span className="visually-hidden"> {queue.name}</span>
-        </button>
-      </May>
-    </td>
   );
 }

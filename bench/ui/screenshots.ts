@@ -32,6 +32,7 @@ await using dashboard = await openDashboard();
 await shoot({ name: 'welcome', path: '/ui/', ready: '.welcome' });
 const seeded = await seedPage(dashboard.url);
 await fillLedger(dashboard.client);
+await storeWorkflow(dashboard.url);
 const thumbnails = await runsOf(dashboard.client);
 await dashboard.restart(async () => backdate(dashboard.folder));
 await busy(dashboard.client);
@@ -79,7 +80,7 @@ async function shoot({ name, path, ready, key, press, width = 1180, height = 720
   }
 }
 
-/** Runs of the last day and weeks, some of which failed, and a stored workflow. */
+/** Runs of the last day and weeks, some of which failed. */
 async function fillLedger(client: Client): Promise<void> {
   const ago = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();
   const job = { command: '/usr/local/bin/renew-certs --all', max_attempts: 1 };
@@ -90,6 +91,25 @@ async function fillLedger(client: Client): Promise<void> {
   for (const [name, days] of Object.entries(ranges)) {
     const { items } = await client.backfillSchedule(name, { from: ago(days), to: ago(0) });
     await client.wait(items.at(-1)?.job_id ?? '', { timeout: '120s' });
+  }
+}
+
+/** A stored workflow with three runs. */
+async function storeWorkflow(url: string): Promise<void> {
+  const source = `name: load-orders
+description: Loads the orders of a day into the warehouse
+params: {day: {description: The day to load}, mode: {enum: [full, delta], default: delta}}
+steps:
+  extract: {command: sleep 0.2}
+  load: {command: sleep 0.3, depends_on: [extract]}`;
+  const headers = { 'content-type': 'application/json' };
+  const send = async (method: string, path: string, body: object): Promise<void> => {
+    const { ok, status } = await fetch(url + path, { method, headers, body: JSON.stringify(body) });
+    if (!ok) throw new Error(`${method} ${path}: ${status}`);
+  };
+  await send('PUT', '/definitions/load-orders', { source });
+  for (const day of ['sunday', 'monday', 'tuesday']) {
+    await send('POST', '/definitions/load-orders/run', { params: { day } });
   }
 }
 

@@ -76,6 +76,18 @@ test('on a phone, the entry of the screen is in view, and the mark of a failing 
   assert.ok(name.left - row.left >= 6);
 });
 
+test('on a phone, every kind of schedule can be chosen', async () => {
+  await using screen = await dashboard.open('/ui/schedules', PHONE);
+  const { page } = screen;
+  await page
+    .getByRole('button', { name: /New schedule|Create a schedule/ })
+    .first()
+    .click();
+  const dialog = page.getByRole('dialog', { name: 'New schedule' });
+  const [choice, box] = [await dialog.getByText('Handler', { exact: true }).boundingBox(), await dialog.boundingBox()];
+  assert.ok(choice !== null && box !== null && choice.x + choice.width <= box.x + box.width);
+});
+
 test('a job that waits for its next attempt says so: when in local time, no duration, and what the attempt before it met', async () => {
   const { client } = dashboard;
   const command = '[ $WORKRON_ATTEMPT != 1 ]';

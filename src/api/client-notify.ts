@@ -5,6 +5,8 @@ import { clientRoutes as routes } from './client-routes.ts';
 import type { HttpClient } from './http-client.ts';
 import type { NotifyTargetView } from './notify.ts';
 
+export { NOTIFY_QUEUE } from '../core/notify.ts';
+
 export class NotifyClient {
   readonly #http: HttpClient;
 

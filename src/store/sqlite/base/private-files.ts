@@ -27,11 +27,11 @@ export function requireOwn(database: string): void {
   if (own === undefined) return;
   for (const suffix of [...SUFFIXES, '-journal']) {
     const file = `${database}${suffix}`;
-    const owner = statSync(file, { throwIfNoEntry: false })?.uid ?? own;
+    const owner: number = statSync(file, { throwIfNoEntry: false })?.uid ?? own;
     if (owner === own || owner === 0) continue;
     throw new WorkronError(
       'store_unavailable',
-      `${file} belongs to another user (${owner}), who could write jobs into it that run as this one; choose another file, or make it yours (chown)`,
+      `${file} belongs to another user (${owner}), who could write jobs into it that run as this one; run as that user, choose another file, or make it yours (chown)`,
     );
   }
 }

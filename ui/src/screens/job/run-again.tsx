@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
+import { NOTIFY_QUEUE } from '../../../../src/api/client-notify.ts';
 import type { JobDetail } from '../../../../src/api/job.ts';
-import { NOTIFY_QUEUE } from '../../../../src/core/notify.ts';
 import { client } from '../../data/client.ts';
 import { useAction } from '../../data/use-action.ts';
 import { useMay, useSession } from '../../data/use-may.ts';

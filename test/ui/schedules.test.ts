@@ -227,3 +227,17 @@ test('the overview reports good health only while nothing fails', async () => {
     .waitFor();
   assert.equal(await page.getByText('Everything is running as it should.').count(), 0);
 });
+
+test('the month says where a schedule has more runs than it knows', async () => {
+  const { client } = dashboard;
+  await client.createSchedule({ name: 'month-poll', every: '15m', job: { command: 'true' } });
+  await client.createSchedule({ name: 'month-nightly', cron: '0 3 * * *', job: { command: 'true' } });
+  await using screen = await dashboard.open('/ui/schedules?view=month&q=month-');
+  const { page } = screen;
+  await page.getByRole('button', { name: 'Next month' }).click();
+  // The calendar looks 31 days ahead; sixty runs of month-poll are over after fifteen hours.
+  const last = page.locator('.calendar-day').filter({ hasText: 'month-nightly' }).last();
+  await last.waitFor();
+  const poll = last.locator('.calendar-entry', { hasText: 'month-poll' });
+  assert.equal(await poll.locator('.calendar-time').innerText(), '…');
+});

@@ -7,7 +7,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { May } from '../../parts/may.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
-import { ScheduleCalendar } from './calendar.tsx';
+import { CALENDAR_RANGE, ScheduleCalendar } from './calendar.tsx';
 import { ScheduleForm } from './schedule-form.tsx';
 import { ScheduleTable } from './schedule-table.tsx';
 import { whatItRuns } from './schedule-words.ts';
@@ -80,7 +80,7 @@ interface ScheduleViewsProps {
 
 /** The schedules that match, as a list or a month. */
 function ScheduleViews({ all, search, onChange, onChanged }: ScheduleViewsProps) {
-  const timeline = useTimeline({ from: '90d', ahead: '31d', each: 60 });
+  const timeline = useTimeline(CALENDAR_RANGE);
   const wanted = search.get('q') ?? '';
   const filter = FILTERS.find(([key]) => key === search.get('filter')) ?? FILTERS[0];
   const month = search.get('view') === 'month';
@@ -98,9 +98,14 @@ function ScheduleViews({ all, search, onChange, onChanged }: ScheduleViewsProps)
           </button>
         </Empty>
       ) : month ? (
-        <ScheduleCalendar
-          schedules={(timeline.data?.schedules ?? []).filter(({ schedule }) => named(items, schedule.name))}
-        />
+        timeline.data && (
+          <ScheduleCalendar
+            timeline={{
+              ...timeline.data,
+              schedules: timeline.data.schedules.filter(({ schedule }) => named(items, schedule.name)),
+            }}
+          />
+        )
       ) : (
         <ScheduleTable items={items} timeline={timeline.data} onChanged={onChanged} />
       )}

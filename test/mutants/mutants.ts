@@ -1232,7 +1232,11 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'the rest of a gang stays when a member has ended before the start',
     edits: [
-      { file: 'src/scheduler/duties/placer.ts', from: 'if (ended > 0) await apply', to: 'if (ended < 0) await apply' },
+      {
+        file: 'src/scheduler/duties/placer.ts',
+        from: 'if (ended.length > 0) await apply',
+        to: 'if (ended.length < 0) await apply',
+      },
     ],
     tests: ['test/scheduler/gangs.test.ts'],
   },

@@ -221,6 +221,25 @@ test('gang: a fatal error and the last failure of the budget end the gang; a ret
   assert.deepEqual(await statuses(), ['pending', 'pending']);
 });
 
+test('gang: jobs that have its tag and are not members are left alone, and count for nothing', async () => {
+  const { scheduler, store, clock, start, statuses, round, ids } = await scene();
+  const { items } = await scheduler.submit([aJob({ tags: ['gang:g'] }), aJob({ tags: ['gang:g'] })], {}, signal);
+  const [ended, open] = items.map(({ job }) => job.id) as [number, number];
+  await scheduler.cancel(ended, { keepChildren: false }, signal);
+  const [first] = ids as [number];
+  await scheduler.edit(first, { runAt: clock.now() + 60_000 }, signal);
+  await round();
+  assert.deepEqual(await statuses(), ['scheduled', 'pending'], 'the gang is not complete, and no member has ended');
+  const edited = await scheduler.edit(first, { runAt: clock.now(), tags: ['nightly'] }, signal);
+  assert.deepEqual(edited.tags, ['nightly', 'gang:g']);
+  await store.promote(10, signal);
+  await start();
+  await scheduler.cancel(first, { keepChildren: false }, signal);
+  assert.equal((await store.read([open], signal))[0]?.status, 'pending');
+  const { items: again } = await scheduler.rerun(first, { submittedBy: null }, signal);
+  assert.deepEqual(again[0]?.job.tags, ['nightly']);
+});
+
 test('gang: with fail, the others are cancelled if a member fails', async () => {
   const { scheduler, store, start, statuses, round } = await scene({ onMemberFailure: 'fail' });
   const [first, second] = await start();

@@ -1,13 +1,14 @@
 /** The duty that gives gangs their places, and decides the fate of gangs that have them. */
 
 import { isDeepStrictEqual } from 'node:util';
-import { type DroppedPlaces, type GangRow, gangTag, type Place } from '../../core/gang.ts';
+import { type DroppedPlaces, type GangRow, type Place } from '../../core/gang.ts';
 import { fateOf, type GangFate } from '../../core/gang-fate.ts';
 import { isTerminal, TERMINAL_STATUSES } from '../../core/job.ts';
 import type { JobEvent } from '../../core/transition.ts';
 import type { Loop } from '../../ops/loop.ts';
 import type { SchedulerContext } from '../context.ts';
 import { decide } from '../jobs/decide.ts';
+import { gangMembers } from '../jobs/gang-members.ts';
 
 const EVERY_MS = 1_000;
 
@@ -31,8 +32,8 @@ export function placer(context: SchedulerContext): Loop {
  */
 async function cancelIncomplete(context: SchedulerContext, signal: AbortSignal): Promise<void> {
   for (const { id, jobIds } of await context.store.incompleteGangs(signal)) {
-    const ended = await context.store.count({ tags: [gangTag(id)], statuses: TERMINAL_STATUSES }, 1, signal);
-    if (ended > 0) await apply(context, new Map(jobIds.map((jobId) => [jobId, { type: 'cancel' }])), signal);
+    const ended = await gangMembers(context, { id, statuses: TERMINAL_STATUSES }, signal);
+    if (ended.length > 0) await apply(context, new Map(jobIds.map((jobId) => [jobId, { type: 'cancel' }])), signal);
   }
 }
 

@@ -13,6 +13,6 @@ export async function cancelGangs(
 ): Promise<void> {
   for (const id of new Set(jobs.filter(needsAll).map(({ gang }) => gang?.id ?? ''))) {
     const filter = { tags: [gangTag(id)], statuses: ['running' as const, ...WAITING_STATUSES] };
-    await changeAll(context, { action: 'cancel', filter }, signal);
+    await changeAll(context, { action: 'cancel', filter, except: ({ gang }) => gang?.id !== id }, signal);
   }
 }

@@ -1,6 +1,7 @@
 /** The changes to one job: cancel, retry, edit, delete. */
 
 import { WorkronError } from '../../core/error.ts';
+import { gangTag } from '../../core/gang.ts';
 import { isTerminal, type Job } from '../../core/job.ts';
 import type { JobEdit } from '../../core/job-edit.ts';
 import type { SchedulerContext } from '../context.ts';
@@ -62,6 +63,17 @@ export async function retry(context: SchedulerContext, id: number, signal: Abort
 /** An edit as it is asked for. At most one of `runAt` and `delayMs` is set. */
 export type EditRequest = JobEdit & { delayMs?: number };
 
+/** A member of a gang keeps the tag by which the others find it. */
+async function withGangTag(
+  { store }: SchedulerContext,
+  id: number,
+  tags: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const [job] = await store.read([id], signal);
+  return job?.gang == null ? tags : [...new Set([...tags, gangTag(job.gang.id)])];
+}
+
 /** Edits a waiting job. A delay counts from now, by the clock of the store. */
 export async function edit(
   context: SchedulerContext,
@@ -69,7 +81,9 @@ export async function edit(
   { delayMs, ...fields }: EditRequest,
   signal: AbortSignal,
 ): Promise<Job> {
-  const change = delayMs === undefined ? fields : { ...fields, runAt: (await context.store.now(signal)) + delayMs };
+  const change: JobEdit = { ...fields };
+  if (delayMs !== undefined) change.runAt = (await context.store.now(signal)) + delayMs;
+  if (fields.tags !== undefined) change.tags = await withGangTag(context, id, fields.tags, signal);
   const edited = await context.store.edit(id, change, signal);
   if (edited !== undefined) return edited;
   const [job] = await context.store.read([id], signal);

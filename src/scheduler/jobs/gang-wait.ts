@@ -1,11 +1,12 @@
 /** Describes in one sentence what a member of a gang waits for. */
 
-import { type Gang, gangTag, type Place } from '../../core/gang.ts';
+import type { Gang, Place } from '../../core/gang.ts';
 import { isWaiting, type Job, type Status, TERMINAL_STATUSES } from '../../core/job.ts';
 import { laneOf } from '../../core/lane.ts';
 import { countPlaces } from '../../core/place-gangs.ts';
 import type { QueueState } from '../../core/queue.ts';
 import type { SchedulerContext } from '../context.ts';
+import { gangMembers } from './gang-members.ts';
 import { shortFor } from './queue-room.ts';
 
 /** `null` if the gang of the job does not matter now. */
@@ -63,7 +64,7 @@ async function roomFor(
   signal: AbortSignal,
 ): Promise<string> {
   const { id, size } = job.gang;
-  const count = (statuses: readonly Status[]) => store.count({ tags: [gangTag(id)], statuses }, size, signal);
+  const count = async (statuses: readonly Status[]) => (await gangMembers({ store }, { id, statuses }, signal)).length;
   const waiting = await count(['pending']);
   const hasBegun = job.attempt > 0 || (await store.gangs([id], signal)).length > 0;
   const goesAlone = job.gang.onMemberFailure === 'continue' && hasBegun;

@@ -1,12 +1,10 @@
 /** Which jobs are retried together: the members of a gang, in one transaction. */
 
 import { isWorkronError, WorkronError } from '../../core/error.ts';
-import { gangTag, needsAll } from '../../core/gang.ts';
+import { needsAll } from '../../core/gang.ts';
 import { isTerminal, type Job } from '../../core/job.ts';
 import type { SchedulerContext } from '../context.ts';
-
-/** No gang is larger. */
-const MAX_MEMBERS = 1_000;
+import { gangMembers } from './gang-members.ts';
 
 export type Member = Pick<Job, 'id' | 'gang' | 'status' | 'reason'>;
 
@@ -31,11 +29,7 @@ export async function retriedWith(context: SchedulerContext, job: Member, signal
       throw new WorkronError('illegal_transition', `Cannot retry job ${job.id} yet: ${why}`, { jobId: job.id });
     }
   }
-  const members = await store.list(
-    { tags: [gangTag(id)], statuses: ['failed', 'cancelled', 'skipped'] },
-    { before: null, limit: MAX_MEMBERS },
-    signal,
-  );
+  const members = await gangMembers(context, { id, statuses: ['failed', 'cancelled', 'skipped'] }, signal);
   const ids = [...new Set([job.id, ...members.map((member) => member.id)])];
   if (needsAll(job) && ids.length < job.gang.size) {
     const left = `only ${ids.length} of its gang's ${job.gang.size} members can be retried, and it starts with all`;

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { ScheduleDetail } from '../../../../src/api/schedule.ts';
+import type { Timeline } from '../../../../src/api/timeline.ts';
 import { type AllSchedules, allSchedules } from '../../data/all-schedules.ts';
 import { useLive } from '../../data/use-live.ts';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -98,20 +99,20 @@ function ScheduleViews({ all, search, onChange, onChanged }: ScheduleViewsProps)
           </button>
         </Empty>
       ) : month ? (
-        timeline.data && (
-          <ScheduleCalendar
-            timeline={{
-              ...timeline.data,
-              schedules: timeline.data.schedules.filter(({ schedule }) => named(items, schedule.name)),
-            }}
-          />
-        )
+        <MonthView timeline={timeline.data} items={items} />
       ) : (
         <ScheduleTable items={items} timeline={timeline.data} onChanged={onChanged} />
       )}
       {all.more && <p className="faint">The first {all.items.length} schedules are shown.</p>}
     </>
   );
+}
+
+/** The month of the schedules that match. */
+function MonthView({ timeline, items }: { timeline: Timeline | undefined; items: readonly ScheduleDetail[] }) {
+  if (timeline === undefined) return <Loading />;
+  const schedules = timeline.schedules.filter(({ schedule }) => named(items, schedule.name));
+  return <ScheduleCalendar timeline={{ ...timeline, schedules }} />;
 }
 
 interface ScheduleToolsProps {

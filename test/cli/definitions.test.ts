@@ -50,10 +50,10 @@ test('apply, workflow run, show, rm: a stored workflow', async () => {
   assert.equal(await ok('apply', file), 'workflow etl: version 1 stored');
   assert.equal(await ok('apply', file), 'workflow etl is as it was: version 1');
   assert.equal(await ok('workflows', 'defs', '-q'), 'etl');
-  assert.match(await ok('workflow', 'run', 'etl', '-p', 'day=monday', '--follow'), /^workflow 1 done, after /m);
+  assert.match(await ok('workflow', 'run', 'etl', '--param', 'day=monday', '--follow'), /^workflow 1 done, after /m);
   const missing = await workron('workflow', 'run', 'etl');
   assert.deepEqual([missing.code, missing.stderr], [2, 'error: --param day: missing: the parameter has no default\n']);
-  const wrong = await workron('workflow', 'run', 'etl', '-p', 'day=x', '-p', 'rows=many');
+  const wrong = await workron('workflow', 'run', 'etl', '--param', 'day=x', '--param', 'rows=many');
   assert.match(wrong.stderr, /^error: --param rows: expected a whole number/);
 
   await writeFile(file, FILE.replace('echo', 'echo day'));
@@ -64,7 +64,7 @@ test('apply, workflow run, show, rm: a stored workflow', async () => {
   assert.match(shown, /^ +1 +done +1 /m);
   assert.equal(await ok('workflow', 'show', 'etl@1', '--source'), FILE.trimEnd());
   assert.match(await ok('workflow', 'show', '1'), /^definition {5}etl@1$/m);
-  assert.equal(await ok('workflow', 'run', 'etl@1', '-p', 'day=x', '-q'), '2');
+  assert.equal(await ok('workflow', 'run', 'etl@1', '--param', 'day=x', '-q'), '2');
   assert.equal(await ok('workflow', 'ls', '--definition', 'etl', '-q'), '2\n1');
 
   await ok('schedule', 'add', 'nightly', '--cron', '@daily', '--workflow', 'etl', '--param', 'day=x');

@@ -541,7 +541,7 @@ describe('command line', { concurrency: 2 }, () => {
       '-7',
       '--queue',
       'cli-edit',
-      '--tags',
+      '--tag',
       'a,b',
       '--timeout',
       '2m',

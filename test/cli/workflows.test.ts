@@ -57,7 +57,7 @@ function workflowOf(id: string): Promise<{ status: string; steps: { key: string;
 
 describe('command line', { concurrency: 2 }, () => {
   test('workflow run: follows the steps line by line in a pipe, and ends with 0', async () => {
-    const { code, stdout, stderr } = await workron('workflow', 'run', 'flow.yaml', '-p', 'list=x,y,z', '--follow');
+    const { code, stdout, stderr } = await workron('workflow', 'run', 'flow.yaml', '--param', 'list=x,y,z', '--follow');
     assert.equal(code, 0, stderr);
     const lines = stdout.split('\n').filter((line) => !line.endsWith(': running'));
     assert.match(lines.shift() ?? '', /^say: done {2}\S+$/);
@@ -92,10 +92,10 @@ describe('command line', { concurrency: 2 }, () => {
     assert.deepEqual([wrong.code, wrong.stdout], [2, '']);
     assert.match(wrong.stderr, /^wrong\.yaml:3:7 error: .*did you mean "command"/);
     for (const [flags, message] of [
-      [['-p', 'wrod=x'], /^error: --param wrod: unknown parameter; did you mean word\?$/m],
-      [['-p', 'code=x'], /^error: --param code: expected a whole number/m],
-      [['-p', 'code=x', '-p', 'wrod=x'], /^error: --param wrod: [^\n]*\n {7}--param code: /m],
-      [['-p', 'code'], /expected NAME=VALUE/],
+      [['--param', 'wrod=x'], /^error: --param wrod: unknown parameter; did you mean word\?$/m],
+      [['--param', 'code=x'], /^error: --param code: expected a whole number/m],
+      [['--param', 'code=x', '--param', 'wrod=x'], /^error: --param wrod: [^\n]*\n {7}--param code: /m],
+      [['--param', 'code'], /expected NAME=VALUE/],
     ] as const) {
       const { code, stderr } = await workron('workflow', 'run', 'flow.yaml', ...flags);
       assert.equal(code, 2);

@@ -14,7 +14,7 @@ export function editCommand(): Command {
     .addOption(new Option('--delay <DURATION>', 'Start after this delay').argParser(durationFlag).conflicts('at'))
     .option('--timeout <DURATION>', 'Stop an attempt that takes longer than this')
     .option('--max-attempts <NUMBER>', 'Fail the job after this many failed attempts', integerFlag)
-    .option('--tags <TAG,…>', 'Replace the tags of the job', collectList);
+    .option('--tag <TAG,…>', 'Replace the tags of the job', collectList);
   return command.action(async (text: string, options: EditOptions) => {
     const edit = {
       priority: options.priority,
@@ -23,7 +23,7 @@ export function editCommand(): Command {
       delay: options.delay,
       timeout: options.timeout,
       max_attempts: options.maxAttempts,
-      tags: options.tags,
+      tags: options.tag,
     };
     if (Object.values(edit).every((value) => value === undefined)) {
       throw usageError('expected something to change', 'workron edit 12 --priority 10');
@@ -42,5 +42,5 @@ interface EditOptions {
   delay?: number;
   timeout?: string;
   maxAttempts?: number;
-  tags?: string[];
+  tag?: string[];
 }

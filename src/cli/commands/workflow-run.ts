@@ -17,7 +17,7 @@ interface Flags {
 export function workflowRunCommand(): Command {
   const command = clientCommand('run', 'Run the workflow of a file, or a stored one, and print its id')
     .argument('<workflow>', 'A file (./etl.yaml, - is standard input), or a stored workflow (etl, etl@3)')
-    .option('-p, --param <NAME=VALUE>', 'Value of a parameter; may be repeated', collectPairs)
+    .option('--param <NAME=VALUE>', 'Value of a parameter; may be repeated', collectPairs)
     .option('-f, --follow', 'Show the steps until the workflow ends; exit with 0 if it is done, else 1')
     .option('--idempotency-key <KEY>', 'Makes it safe to repeat: the same key submits nothing new');
   return command.action(async (path: string, flags: Flags) => {

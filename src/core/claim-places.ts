@@ -21,7 +21,7 @@ export function heldBy(workerId: number, places: readonly PlaceInLane[]): HeldPl
  * How many places of the lane's queue are kept for members that wait. Single jobs leave them to the members from when they are given, so
  * that no stream of single jobs keeps a gang from its start.
  */
-export function promisedIn({ queue }: Pick<Lane, 'queue'>, places: readonly PlaceInLane[]): number {
+export function keptIn({ queue }: Pick<Lane, 'queue'>, places: readonly PlaceInLane[]): number {
   return places.filter(({ workerId, started, lane }) => workerId !== null && !started && lane?.queue === queue).length;
 }
 
@@ -44,7 +44,7 @@ export function planPlaces(
     );
     const gang = now.filter((place) => place.gangId === gangId);
     const waits = (jobId: number) => gang.some((place) => place.jobId === jobId && place.lane !== null);
-    if (isReady(gang, { left: left(lane) - promisedIn(lane, others), waits })) ready.add(gangId);
+    if (isReady(gang, { left: left(lane) - keptIn(lane, others), waits })) ready.add(gangId);
   }
   return { accepting, starting: fitting.filter(({ gangId }) => ready.has(gangId)) };
 }

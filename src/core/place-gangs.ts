@@ -1,7 +1,7 @@
-/** Which workers the members of gangs get their places at, and when the members may start. */
+/** Which workers the members of gangs get their places at. What claims do with the places is in claim-places.ts. */
 
 import { type StoredReservation, subtract } from './capacity.ts';
-import { type HeldPlace, promisedIn } from './claim-places.ts';
+import { type HeldPlace, keptIn } from './claim-places.ts';
 import type { Gang, GangRow, IncompleteGang, Place } from './gang.ts';
 import { fits, type Lane, serves } from './lane.ts';
 import { couldRun, offerOf } from './outlook.ts';
@@ -50,11 +50,11 @@ export function placeGangs(
 ): Place[] {
   const placed: Place[] = [];
   const taken: HeldPlace[] = given.places.filter(({ started }) => !started);
-  let isHolding = taken.some(({ accepted, lane }) => !accepted || promisedIn(lane, taken) > given.left(lane));
+  let isHolding = taken.some(({ accepted, lane }) => !accepted || keptIn(lane, taken) > given.left(lane));
   for (const gang of gangs) {
     const least = leastOf(gang);
     if (given.most(gang.lane) < least) continue;
-    const most = Math.min(gang.members.length, given.left(gang.lane) - promisedIn(gang.lane, taken));
+    const most = Math.min(gang.members.length, given.left(gang.lane) - keptIn(gang.lane, taken));
     const able = given.workers.filter(({ state }) => state === 'online');
     const reserved = given.reservations.filter(({ priority }) => priority >= gang.priority);
     const free = able.map((worker) => siteOf(worker, [...taken, ...reserved]));
@@ -213,8 +213,8 @@ export function nextTerm({ gang, members, failures }: WaitingGang, last: GangRow
 }
 
 /**
- * True if none of these jobs, the first of each lane, is more urgent than the gang and could run on one of the workers. Those of queues that
- * are full do not count, but those of the gang's own: it would take their turn.
+ * True if none of these jobs, the first of each lane, is more urgent than the gang and could run on one of the workers. Jobs of full queues do
+ * not count, except those of the gang's own queue: the gang would take their turn.
  */
 export function mayHold(
   gang: WaitingGang,

@@ -1136,7 +1136,7 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/core/place-gangs.ts',
-        from: 'let isHolding = taken.some(({ accepted, lane }) => !accepted || promisedIn(lane, taken) > given.left(lane));',
+        from: 'let isHolding = taken.some(({ accepted, lane }) => !accepted || keptIn(lane, taken) > given.left(lane));',
         to: 'let isHolding = false;',
       },
     ],
@@ -1272,7 +1272,7 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'two gangs start in one claim although max_running allows one',
-    edits: [{ file: 'src/core/claim-places.ts', from: 'left(lane) - promisedIn(lane, others)', to: 'left(lane)' }],
+    edits: [{ file: 'src/core/claim-places.ts', from: 'left(lane) - keptIn(lane, others)', to: 'left(lane)' }],
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
@@ -1287,17 +1287,17 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'single jobs take what their queue keeps for a gang',
-    edits: [{ file: 'src/store/memory/jobs/claim.ts', from: ': left - this.#promised(queue);', to: ': left;' }],
+    edits: [{ file: 'src/store/memory/jobs/claim.ts', from: ': left - this.#kept(queue);', to: ': left;' }],
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
     name: 'SQLite lets single jobs take what their queue keeps for a gang',
-    edits: [{ file: 'src/store/sqlite/jobs/headroom.ts', from: ' - promisedIn({ queue }, this.#places)', to: '' }],
+    edits: [{ file: 'src/store/sqlite/jobs/headroom.ts', from: ' - keptIn({ queue }, this.#places)', to: '' }],
     tests: ['test/store/sqlite/contract.test.ts'],
   },
   {
     name: 'PostgreSQL lets single jobs take what their queue keeps for a gang',
-    edits: [{ file: 'src/store/postgres/jobs/headroom.ts', from: 'left - promisedIn({ queue }, places)', to: 'left' }],
+    edits: [{ file: 'src/store/postgres/jobs/headroom.ts', from: 'left - keptIn({ queue }, places)', to: 'left' }],
     tests: ['test/store/postgres/contract.test.ts'],
   },
   {

@@ -6,7 +6,7 @@ import {
   type StoredReservation,
   type Surroundings,
 } from '../../../core/capacity.ts';
-import { promisedIn } from '../../../core/claim-places.ts';
+import { keptIn } from '../../../core/claim-places.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { Gang } from '../../../core/gang.ts';
 import type { ClaimedJob, ParentEnd } from '../../../core/job.ts';
@@ -78,7 +78,7 @@ export function choose(tables: Tables, request: ClaimRequest, { held, lines, par
   const room = new Room(request.workerId, request.offer.free);
   for (const { lane } of held) room.hold(lane);
   const limit = request.limit - held.length;
-  const headroom = new Headroom(tables, (queue) => promisedIn({ queue }, allPlaces(tables)));
+  const headroom = new Headroom(tables, (queue) => keptIn({ queue }, allPlaces(tables)));
   const closed = new Map<Lane, Obstacle>();
   const jobIds: number[] = [];
   while (jobIds.length < limit) {
@@ -146,13 +146,13 @@ function bestOf(headroom: Headroom, lanes: Set<LaneLine>): LaneLine | undefined 
 /** How many more jobs of each queue may run. */
 export class Headroom {
   readonly #tables: Tables;
-  readonly #promised: (queue: string) => number;
+  readonly #kept: (queue: string) => number;
   readonly #left = new Map<string, number>();
 
-  /** `promised`: how many of them are kept for members of gangs; none, if it is about these. */
-  constructor(tables: Tables, promised: (queue: string) => number = () => 0) {
+  /** `kept`: how many of them are left to members of gangs; none where the members themselves ask. */
+  constructor(tables: Tables, kept: (queue: string) => number = () => 0) {
     this.#tables = tables;
-    this.#promised = promised;
+    this.#kept = kept;
   }
 
   /** How many could start if none had before. */
@@ -179,7 +179,7 @@ export class Headroom {
     const room = queueRoom(this.#tables, queue);
     if (room?.opensAt != null) this.#tables.changes.willBeDue(room.opensAt);
     const left = Math.min(unused, room?.left ?? Infinity);
-    return left === Infinity ? left : left - this.#promised(queue);
+    return left === Infinity ? left : left - this.#kept(queue);
   }
 }
 

@@ -16,7 +16,7 @@ import { runContextOf } from '../graph/run-context.ts';
 import { Admission, DEPTH_GROWTH, MAX_DEPTH } from './admission.ts';
 import { acceptPlaces, readPlaces, tellHosts } from './gangs.ts';
 import { compareHeads } from './head.ts';
-import { readHeadroom, withoutPromised } from './headroom.ts';
+import { readHeadroom, withoutKept } from './headroom.ts';
 import type { KnownLane } from './lanes.ts';
 import { earlier } from './meters.ts';
 import { type ClaimPlan, planClaim, readHeads } from './plan-claim.ts';
@@ -272,7 +272,7 @@ async function takeByPlan(
   const members = held.length === 0 ? [] : await acceptPlaces(context, session, request);
   // Read again, under the locks of the queues: a gang may have got places, or have started, meanwhile.
   const places = hasGangs && headroom.size > 0 ? await readPlaces(context, session) : [];
-  const left = withoutPromised(headroom, places);
+  const left = withoutKept(headroom, places);
   const known = { served, heads, headroom: left, admission, held, mayPassUnread: depth >= MAX_DEPTH };
   let plan = planClaim(request, known, undefined);
   if (plan === undefined) {

@@ -1,6 +1,6 @@
 /** How many more jobs of queues may start, by the queues' settings. */
 
-import { type PlaceInLane, promisedIn } from '../../../core/claim-places.ts';
+import { keptIn, type PlaceInLane } from '../../../core/claim-places.ts';
 import type { Meter } from '../../../core/meter.ts';
 import { mostOf } from '../../../core/queue.ts';
 import type { Session, Statement } from '../base/database.ts';
@@ -53,6 +53,6 @@ export async function readHeadroom(
 }
 
 /** What is left to single jobs: a part is kept for members of gangs. */
-export function withoutPromised(headroom: Headroom, places: readonly PlaceInLane[]): Headroom {
-  return new Map([...headroom].map(([queue, left]) => [queue, left - promisedIn({ queue }, places)]));
+export function withoutKept(headroom: Headroom, places: readonly PlaceInLane[]): Headroom {
+  return new Map([...headroom].map(([queue, left]) => [queue, left - keptIn({ queue }, places)]));
 }

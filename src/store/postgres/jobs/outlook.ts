@@ -8,7 +8,7 @@ import { workers } from '../cluster/workers.ts';
 import { Admission, DEPTH_GROWTH, MAX_DEPTH } from './admission.ts';
 import { readPlaces } from './gangs.ts';
 import { compareHeads } from './head.ts';
-import { readHeadroom, withoutPromised } from './headroom.ts';
+import { readHeadroom, withoutKept } from './headroom.ts';
 import { type ClaimPlan, planClaim, readHeads } from './plan-claim.ts';
 import { readSurroundings } from './reservations.ts';
 
@@ -56,7 +56,7 @@ export async function outlook(context: Context, jobId: number, signal: AbortSign
       const known = {
         served: lanes.servedBy(offer),
         heads,
-        headroom: withoutPromised(headroom, places),
+        headroom: withoutKept(headroom, places),
         admission,
         held,
         mayPassUnread: depth >= MAX_DEPTH,

@@ -1,4 +1,4 @@
-import { type PlaceInLane, promisedIn } from '../../../core/claim-places.ts';
+import { keptIn, type PlaceInLane } from '../../../core/claim-places.ts';
 import { type Meter, queueMeter, roomOf } from '../../../core/meter.ts';
 import { mostOf, type QueueSettings } from '../../../core/queue.ts';
 import type { Context } from '../base/context.ts';
@@ -51,7 +51,7 @@ export class Headroom {
   left(queue: string): number {
     let left = this.#left.get(queue);
     if (left === undefined) {
-      left = this.#limitOf(queue) - promisedIn({ queue }, this.#places);
+      left = this.#limitOf(queue) - keptIn({ queue }, this.#places);
       this.#left.set(queue, left);
     }
     return left;

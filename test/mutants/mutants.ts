@@ -625,6 +625,17 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/claims.test.ts'],
   },
   {
+    name: 'duties and heartbeats may read all live jobs to find those of claims',
+    edits: [
+      {
+        file: 'src/store/postgres/sql/heartbeat.ts',
+        from: 'where job_id = i.id offset 0)',
+        to: 'where job_id = i.id)',
+      },
+    ],
+    tests: ['test/store/postgres/backlog.test.ts'],
+  },
+  {
     name: 'processes that wait are not told of work that another process stored',
     edits: [
       {

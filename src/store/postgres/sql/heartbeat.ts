@@ -6,10 +6,18 @@ import { nowIn } from './instants.ts';
 /** True if live row `l` is still the attempt that `i` names. */
 export const isHeld = 'l.job_id = i.job_id and l.attempt = i.attempt and l.worker_id = i.worker_id and l.claimed';
 
+/**
+ * The jobs `l` of claim `c` that its worker still holds. `offset 0`: each job is looked up by its id. Otherwise PostgreSQL would read all
+ * live jobs where it takes the claims for larger than they are.
+ */
+function heldJobsIn(s: string): string {
+  return `unnest(c.job_ids) i(id)
+        join lateral (select * from ${s}.live where job_id = i.id offset 0) l on l.claimed and l.worker_id = c.worker_id`;
+}
+
 /** Claims `c` with the jobs `l` that their workers still hold. A job that was claimed again is in two claims. */
 export function heldIn(s: string): string {
-  return `${s}.claim c cross join lateral unnest(c.job_ids) i(id) join ${s}.live l on l.job_id = i.id
-        and l.claimed and l.worker_id = c.worker_id`;
+  return `${s}.claim c cross join lateral ${heldJobsIn(s)}`;
 }
 
 /** The start of a prefetched job as reported by its worker, capped at now. */
@@ -34,7 +42,7 @@ export function heartbeatSql(s: string) {
       from t where id = $1 returning state, (select was_silent from before)`,
     heldBy: `select l.job_id, l.attempt, max(c.seq) as claim_seq, l.renewed_at is not null as renews,
         l.cancel_requested_at is not null as cancel
-      from ${heldIn(s)} and c.worker_id = $1 group by l.job_id order by l.job_id`,
+      from ${heldIn(s)} and c.worker_id = $1 group by l.job_id, l.attempt, l.renewed_at, l.cancel_requested_at order by l.job_id`,
     renewLeases: `with ${now}
       update ${s}.live l set renewed_at = t.now from t, unnest($1::bigint[], $2::integer[], $3::integer[]) i(job_id, attempt, worker_id)
       where ${isHeld}`,
@@ -47,8 +55,7 @@ export function heartbeatSql(s: string) {
     tidyClaims: `with ${now},
       old as materialized (
         select c.id, cardinality(c.job_ids) as count, array(
-          select l.job_id from unnest(c.job_ids) i(id) join ${s}.live l on l.job_id = i.id
-          where l.claimed and l.worker_id = c.worker_id) as held
+          select l.job_id from ${heldJobsIn(s)}) as held
         from t, ${s}.claim c where c.worker_id = $1 and c.claimed_at < t.now - $2::float8 * interval '1 ms'
         order by c.id for update of c skip locked),
       ended as (

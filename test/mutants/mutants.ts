@@ -628,9 +628,9 @@ export const MUTANTS: Mutant[] = [
     name: 'duties and heartbeats may read all live jobs to find those of claims',
     edits: [
       {
-        file: 'src/store/postgres/sql/heartbeat.ts',
-        from: 'where job_id = i.id offset 0)',
-        to: 'where job_id = i.id)',
+        file: 'src/store/postgres/sql/standing.ts',
+        from: 'job_id = ${jobId} offset 0)',
+        to: 'job_id = ${jobId})',
       },
     ],
     tests: ['test/store/postgres/backlog.test.ts'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
-import { aJob } from '../../../contract/kit/builders.ts';
+import { aJob, anOffer } from '../../../contract/kit/builders.ts';
 import { claim, register, submit } from '../../../contract/kit/steps.ts';
 import { statements } from '../../../src/store/postgres/base/sql.ts';
 import { createTestDatabase, openTestPostgres } from '../../kit/postgres.ts';
@@ -13,8 +13,9 @@ interface Plan {
 
 const WAITING = 10_000;
 const RUNNING = 10;
-/** Each running job costs a look at an index of three levels and at a page of its table; and so do some settings. */
-const MAX_PAGES = 4 * RUNNING + 20;
+const METERED = 2;
+/** Each running job costs a look at an index of three levels and at a page or two of its table; and so do some settings. */
+const MAX_PAGES = 5 * (RUNNING + METERED) + 20;
 /** It lists running jobs as such: new entries in the indexes. */
 const maxPages: Record<string, number> = { tidyClaims: 3 * MAX_PAGES };
 
@@ -34,6 +35,13 @@ async function pagesRead(statistics: Statistics): Promise<Map<string, number>> {
     );
   }
   assert.equal((await claim(store, id, { limit: RUNNING })).length, RUNNING);
+  // Of two jobs at each key, one runs and one waits.
+  const atKeys = [
+    aJob({ queue: 'metered', limits: [{ key: 'a', max: 1 }] }),
+    aJob({ queue: 'metered', rates: [{ key: 'a', limit: 1, perMs: 3_600_000, burst: 0 }] }),
+  ];
+  await submit(store, [...atKeys, ...atKeys]);
+  assert.equal((await claim(store, id, { offer: anOffer({ queues: ['metered'] }) })).length, METERED);
 
   await using stack = new AsyncDisposableStack();
   const client = new pg.Client({ connectionString: url });
@@ -63,6 +71,15 @@ async function pagesRead(statistics: Statistics): Promise<Map<string, number>> {
     workers: [null],
     heldLanes: [`{${id}}`],
     countRunning: [['default']],
+    dropParkings: ['{1,2}'],
+    queueHasPending: [['default', 'metered']],
+    meterUses: [['limit:a', 'rate:a']],
+    limits: [null],
+    rates: [null],
+    holders: ['limit:a', 10],
+    hasHeads: ['{-1,-2}', id],
+    pruneStarts: [],
+    deleteQueue: ['default'],
   } as const;
   const pages = new Map<string, number>();
   for (const [name, values] of Object.entries(asked)) {

@@ -2,17 +2,14 @@
 
 import type { Twins } from '../../statements.ts';
 import { nowIn } from './instants.ts';
+import { liveOf } from './standing.ts';
 
 /** True if live row `l` is still the attempt that `i` names. */
 export const isHeld = 'l.job_id = i.job_id and l.attempt = i.attempt and l.worker_id = i.worker_id and l.claimed';
 
-/**
- * The jobs `l` of claim `c` that its worker still holds. `offset 0`: each job is looked up by its id. Otherwise PostgreSQL would read all
- * live jobs where it takes the claims for larger than they are.
- */
+/** The jobs `l` of claim `c` that its worker still holds. */
 function heldJobsIn(s: string): string {
-  return `unnest(c.job_ids) i(id)
-        join lateral (select * from ${s}.live where job_id = i.id offset 0) l on l.claimed and l.worker_id = c.worker_id`;
+  return `unnest(c.job_ids) i(id) join lateral ${liveOf(s, 'i.id')} l on l.claimed and l.worker_id = c.worker_id`;
 }
 
 /** Claims `c` with the jobs `l` that their workers still hold. A job that was claimed again is in two claims. */

@@ -3,19 +3,18 @@
 import type { Twins } from '../../statements.ts';
 import { isOpenIn, mayClaimIn, order } from './claim.ts';
 import { epochMs, nowIn } from './instants.ts';
-import { isPending } from './standing.ts';
+import { isPending, liveOf, pendingOf } from './standing.ts';
 
 export function metersSql(s: string) {
   const now = nowIn(s);
   const isOpen = isOpenIn(s);
   const mayClaim = mayClaimIn(s);
   /** Attempts that still run, with the names of their limits. */
-  const runs = `${s}.metered_start s join ${s}.live l on l.job_id = s.job_id and l.attempt = s.attempt and l.claimed`;
+  const runs = `${s}.metered_start s join lateral ${liveOf(s, 's.job_id')} l on l.attempt = s.attempt and l.claimed`;
   const running = (name: string) => `(select count(*) from ${runs} where s.name = ${name})`;
-  const waiting = (
-    name: string,
-  ) => `(select count(*) from ${s}.parking p join ${s}.live l on l.lane = -p.id and ${isPending('l')}
-          where p.meter = ${name})`;
+  const parked = pendingOf(s, '-p.id');
+  const waiting = (name: string) =>
+    `(select count(*) from ${s}.parking p cross join lateral ${parked} l where p.meter = ${name})`;
   const isRecent = `s.at > t.now - coalesce(m.window_ms, 0) * interval '1 ms'`;
   /** Parkings of the meters in $1 that claims look at again. */
   const open = (meters: string) => `update ${s}.parking p set opens_at = '-infinity' where p.meter = any(${meters})`;
@@ -63,7 +62,7 @@ export function metersSql(s: string) {
     closeParkings: `update ${s}.parking p set opens_at = coalesce(to_timestamp(i.opens_at / 1000.0), 'infinity')
       from unnest($1::integer[], $2::float8[]) i(id, opens_at) where p.id = i.id`,
     dropParkings: `delete from ${s}.parking p where p.id = any($1::integer[])
-      and not exists (select 1 from ${s}.live l where l.lane = -p.id and ${isPending('l')})`,
+      and not exists ${parked}`,
     openParkings: open('$1::text[]'),
     openDueParkings: `with ${now}
       update ${s}.parking p set opens_at = '-infinity' where p.id = any(array(
@@ -72,7 +71,7 @@ export function metersSql(s: string) {
       returning p.id`,
     nextOpening: `with ${now}
       select min(p.opens_at) as at from ${s}.parking p, t where p.opens_at > t.now and p.opens_at < 'infinity'
-        and exists (select 1 from ${s}.live l where l.lane = -p.id and ${isPending('l')})`,
+        and exists ${parked}`,
     /** Parking by parking: a join in the order of ids would read all pending jobs, even where nothing is parked. */
     parkedToSkip: `select c.job_id from ${s}.parking p cross join lateral (
         select l.job_id from ${s}.live l where ${isPending('l')} and l.lane = -p.id order by ${order} limit $1) c
@@ -91,7 +90,7 @@ export function metersSql(s: string) {
         where n.name like 'limit:%' and ($1::text is null or n.name = $1)) n
       where max is not null or running > 0 or waiting > 0 or $1 is not null order by name collate "C"`,
     queueHasPending: `select n.queue from ${s}.any_lane n where n.queue = any($1::text[])
-      and exists (select 1 from ${s}.live l where l.lane = n.id and ${isPending('l')}) group by n.queue`,
+      and exists ${pendingOf(s, 'n.id')} group by n.queue`,
     setLimit: `insert into ${s}.meter (name, max) values ($1, $2) on conflict (name) do update set max = excluded.max`,
     rates: `with ${now}
       select * from (
@@ -105,7 +104,7 @@ export function metersSql(s: string) {
       on conflict (name) do update set opens_at = greatest(m.opens_at, excluded.opens_at)`,
     pruneStarts: `with ${now}
       delete from ${s}.metered_start s using t where (s.name like 'limit:%' and not exists (
-          select 1 from ${s}.live l where l.job_id = s.job_id and l.attempt = s.attempt and l.claimed))
+          select 1 from ${liveOf(s, 's.job_id')} l where l.attempt = s.attempt and l.claimed offset 0))
         or (s.name not like 'limit:%' and s.at <= t.now - coalesce(
           (select m.window_ms from ${s}.meter m where m.name = s.name), 0) * interval '1 ms')`,
     pruneMeters: `with ${now}
@@ -123,8 +122,7 @@ export function metersSql(s: string) {
         where ${isPending('l')} and l.lane = u.lane order by ${order} limit u.n for update skip locked) c
       where ${isOpen('u.lane', 'false')} and ${mayClaim('$3', '(select now from t)')}`,
     hasHeads: `with ${now}
-      select 1 from unnest($1::integer[]) u(lane) where exists (
-        select 1 from ${s}.live l where ${isPending('l')} and l.lane = u.lane)
+      select 1 from unnest($1::integer[]) u(lane) where exists ${pendingOf(s, 'u.lane')}
         and ${isOpen('u.lane', 'false')} and ${mayClaim('$2', '(select now from t)')} limit 1`,
     ratedQueues: `select name, max_running, rate from ${s}.queue where rate is not null`,
     /** The meters of ended attempts, in the order of locks. */

@@ -14,6 +14,19 @@ export function isPending(live: string): string {
 }
 
 /**
+ * The live row of a job. `offset 0`: it is looked up by the job's id. In a join PostgreSQL would read all live rows where it takes the other side
+ * for larger than it is.
+ */
+export function liveOf(s: string, jobId: string): string {
+  return `(select * from ${s}.live where job_id = ${jobId} offset 0)`;
+}
+
+/** The jobs of a lane that can be claimed. `offset 0`: see `liveOf`. */
+export function pendingOf(s: string, lane: string): string {
+  return `(select l.job_id from ${s}.live l where l.lane = ${lane} and ${isPending('l')} offset 0)`;
+}
+
+/**
  * True if this row of `run` ended its job. `coalesce` stops the planner from using the index run_not_done, where the job's id
  * comes second: it would choose that index while the table is small and keep it in cached plans. It must use the primary key.
  */

@@ -87,7 +87,18 @@ async function watch(): Promise<Sample[]> {
   const taken: Sample[] = [];
   const startedAt = performance.now();
   const passed = () => (performance.now() - startedAt) / 1_000;
-  printHead(['s', 'submitted/s', 'ended/s', 'unfinished', 'p50', 'p99', 'tables', 'dead rows', ...processes.keys()]);
+  printHead([
+    's',
+    'submitted/s',
+    'ended/s',
+    'unfinished',
+    'kept',
+    'p50',
+    'p99',
+    'tables',
+    'dead rows',
+    ...processes.keys(),
+  ]);
   while (passed() < seconds) {
     await sleep(EVERY_S * 1_000);
     const last = taken.at(-1);
@@ -108,6 +119,7 @@ function printSample(last: Sample, next: Sample): void {
     perSecond(({ submitted }) => submitted),
     perSecond(({ ended }) => ended),
     whole(next.unfinished),
+    whole(next.kept),
     `${next.p50.toFixed(0)} ms`,
     `${next.p99.toFixed(0)} ms`,
     megabytes(bytes),

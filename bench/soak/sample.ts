@@ -16,6 +16,8 @@ export interface Sample {
   ended: number;
   /** Jobs that wait or run. */
   unfinished: number;
+  /** Ended jobs that are not yet deleted, if none between them is. */
+  kept: number;
   /** Milliseconds from submission to end of the jobs that ended since the last sample, by the clock of the database. */
   p50: number;
   p99: number;
@@ -48,6 +50,7 @@ export async function sample(
   const number = async (text: string) => Number((await client.query<{ n: string }>(text)).rows[0]?.n ?? 0);
   const submitted = await number('select coalesce(max(id), 0) as n from workron.job');
   const unfinished = await number('select count(*) as n from workron.live');
+  const first = await number('select min(id) as n from workron.job');
   const latency = await client.query<{ parts: number[] | null }>(LATENCY, [after]);
   const found = await client.query<{ name: string; is_table: boolean; bytes: string; dead: string }>(RELATIONS);
   const [p50 = Number.NaN, p99 = Number.NaN] = latency.rows[0]?.parts ?? [];
@@ -55,6 +58,7 @@ export async function sample(
     at,
     submitted,
     unfinished,
+    kept: submitted - unfinished - first,
     ended: submitted - unfinished,
     p50,
     p99,

@@ -36,6 +36,7 @@ export function verdicts(samples: readonly Sample[], rate: number): Verdict[] {
   const p99 = both(({ p99 }) => p99);
   const rates = { before: rateOf(before), last: rateOf(last) };
   const unfinished = both((sample) => sample.unfinished);
+  const kept = both((sample) => sample.kept);
   const names = (of: (sample: Sample) => Map<string, unknown>) => [...of(samples.at(-1) as Sample).keys()].sort();
   return [
     { what: 'ended', ...rates, unit: 'jobs/s', isFlat: rates.last >= rate * MIN_SHARE_OF_RATE },
@@ -44,6 +45,12 @@ export function verdicts(samples: readonly Sample[], rate: number): Verdict[] {
       ...unfinished,
       unit: 'jobs',
       isFlat: unfinished.last <= unfinished.before * MAX_LATENCY_GROWTH || unfinished.last < rate,
+    },
+    {
+      what: 'ended and not yet deleted',
+      ...kept,
+      unit: 'jobs',
+      isFlat: kept.last <= kept.before * MAX_GROWTH,
     },
     {
       what: 'submission to end, p99',

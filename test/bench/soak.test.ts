@@ -15,6 +15,7 @@ function samples(change: (sample: Sample, second: number) => void = () => undefi
       submitted: at * 100,
       ended: at * 100,
       unfinished: 10,
+      kept: 1_000,
       p50: 5,
       p99: 50,
       relations: new Map([['run', { bytes: 100 * MB, dead: 0 }]]),

@@ -6,14 +6,15 @@ import type { Context } from '../base/context.ts';
 import type { Session, Statement } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 
-/** Ended jobs read per call and status. */
+/** Ended jobs read at once. */
 const WINDOW = 20_000;
+/** Windows read per call and status: most of their jobs may be such that are kept, steps of a workflow for example. */
+const MAX_WINDOWS = 10;
 /** Jobs deleted per statement. */
 const PIECE = 5_000;
 
 interface OldRow {
   job_id: number;
-  ended_at: number;
   last: number;
   looked: number;
 }
@@ -111,6 +112,20 @@ async function pruneEnded(
   status: TerminalStatus,
   keepMs: number,
   limit: number,
+  signal: AbortSignal,
+): Promise<number> {
+  let count = 0;
+  for (let windows = 0; windows < MAX_WINDOWS && count < limit; windows += 1) {
+    count += await pruneWindow(context, status, { keepMs, limit: limit - count }, signal);
+    if (!context.pruned.has(status)) break;
+  }
+  return count;
+}
+
+async function pruneWindow(
+  context: Context,
+  status: TerminalStatus,
+  { keepMs, limit }: { keepMs: number; limit: number },
   signal: AbortSignal,
 ): Promise<number> {
   const { database, sql, pruned } = context;

@@ -1,7 +1,10 @@
 /** Retention. */
 
+import { CREATION_SLACK_MS } from '../../list-bounds.ts';
 import type { Twins } from '../../statements.ts';
+import { nowIn } from './instants.ts';
 import { freeKeysIn } from './keys.ts';
+import { lastJobBefore } from './read.ts';
 import { isFinal } from './standing.ts';
 
 export function pruneSql(s: string) {
@@ -20,12 +23,16 @@ export function pruneSql(s: string) {
   /** A member of a gang has a place until the gang is over. */
   const isPlaced = (id: string) => `exists (select 1 from ${s}.place p where p.job_id = ${id})`;
 
-  const oldJobs = (isOne: string) => `select c.job_id, c.ended_at, c.last, c.looked from (
+  /** A job that ended before an instant was created before it: younger ones are not looked at. */
+  const oldJobs = (isOne: string) => `with ${nowIn(s)},
+      old as materialized (select t.now - $1::float8 * interval '1 ms' as until from t),
+      youngest as materialized (${lastJobBefore(s, `(select until + ${CREATION_SLACK_MS} * interval '1 ms' from old)`)})
+      select c.job_id, c.last, c.looked from (
         select e.job_id, e.ended_at, max(e.job_id) over () as last, count(*) over () as looked from (
-          select job_id, ended_at from ${s}.run where ${isOne} and job_id > $2 order by job_id limit $3) e) c
-      where (c.ended_at + $1::float8 * interval '1 ms' < (select ${s}.now()) and ${standsAlone('c.job_id')})
-        or c.job_id = c.last
-      order by c.ended_at, c.job_id limit $4`;
+          select job_id, ended_at from ${s}.run
+          where ${isOne} and job_id > $2 and job_id <= (select id from youngest) order by job_id limit $3) e) c
+      where (c.ended_at < (select until from old) and ${standsAlone('c.job_id')}) or c.job_id = c.last
+      order by c.job_id limit $4`;
 
   return {
     /** $1 status, $2 age, $3 limit. Without workflows with steps that have unfinished dependents. */

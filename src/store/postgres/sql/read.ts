@@ -85,6 +85,18 @@ export function lastRun(s: string): string {
     order by e.status is not null desc, e.attempt desc limit 1) r on true`;
 }
 
+/** Selects the `id` of the last job that was created before an instant, by bisection; 0 if there is none. */
+export function lastJobBefore(s: string, instant: string): string {
+  return `with recursive found(low, high) as (
+        select 0::bigint, coalesce(max(id), 0) + 1 from ${s}.job
+        union all
+        select case when p.is_later then f.low else f.middle end, case when p.is_later then p.id else f.high end
+        from (select low, high, (low + high) / 2 as middle from found where high - low > 1) f left join lateral (
+          select j.id, j.created_at >= ${instant} as is_later from ${s}.job j
+          where j.id > f.low and j.id <= f.middle order by j.id desc limit 1) p on true)
+      select max(low) as id from found`;
+}
+
 export function readSql(s: string) {
   const now = nowIn(s);
   return {
@@ -110,14 +122,7 @@ export function readSql(s: string) {
       where me.job_id = $1 and ${isPending('me')} order by ${order} limit $3`,
 
     // PostgreSQL only: the bisection runs in the server.
-    /** The last job that was created before $1, by bisection. */
-    lastJobBefore: `with recursive found(low, high) as (
-        select 0::bigint, coalesce(max(id), 0) + 1 from ${s}.job
-        union all
-        select case when p.is_later then f.low else f.middle end, case when p.is_later then p.id else f.high end
-        from (select low, high, (low + high) / 2 as middle from found where high - low > 1) f left join lateral (
-          select j.id, j.created_at >= to_timestamp($1::float8 / 1000.0) as is_later from ${s}.job j
-          where j.id > f.low and j.id <= f.middle order by j.id desc limit 1) p on true)
-      select max(low) as id from found`,
+    /** $1 an instant. */
+    lastJobBefore: lastJobBefore(s, 'to_timestamp($1::float8 / 1000.0)'),
   } satisfies Twins<'read'>;
 }

@@ -2,84 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { NEVER } from '../../src/core/never.ts';
-import { systemClock } from '../../src/ops/clock.ts';
 import { KeyRing } from '../../src/ops/key-ring.ts';
-import { silentLog } from '../../src/ops/log.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
-import { openSqlite } from '../../src/store/sqlite/base/open.ts';
-import type { Store } from '../../src/store/store.ts';
 import { openTestServer, type TestServer } from '../kit/http.ts';
-import { openTestPostgres } from '../kit/postgres.ts';
-import { aFolder } from '../kit/sqlite.ts';
+import { made, openWithKeys, RAW_STORES } from '../kit/raw-stores.ts';
 
 const TEXT = 'canary-of-a-text-in-env';
 const key = () => randomBytes(32).toString('base64');
-
-interface Given extends AsyncDisposable {
-  store: Store;
-  /** Everything that is stored, as it is stored. */
-  raw(): Promise<string>;
-}
-
-const STORES: Record<string, () => Promise<Given>> = {
-  async memory() {
-    const kept: unknown[] = [];
-    const memory = openMemory({ clock: systemClock });
-    // What reaches the store is all that it can keep.
-    const store = new Proxy(memory, {
-      get(target, name) {
-        const method: unknown = target[name as keyof Store];
-        if (typeof method !== 'function') return method;
-        return (...args: unknown[]) => {
-          kept.push(args.map((arg) => (isIterable(arg) ? { ...arg, steps: [...arg.steps] } : arg)));
-          return Reflect.apply(method, target, args) as unknown;
-        };
-      },
-    });
-    return { store, raw: async () => JSON.stringify(kept), [Symbol.asyncDispose]: () => memory[Symbol.asyncDispose]() };
-  },
-  async sqlite() {
-    const folder = await aFolder();
-    const file = join(folder.path, 'workron.db');
-    const store = await openSqlite({ file, clock: systemClock, log: silentLog });
-    return {
-      store,
-      raw: async () => [file, `${file}-wal`].map((path) => readFileSync(path, 'latin1')).join(''),
-      async [Symbol.asyncDispose]() {
-        await store[Symbol.asyncDispose]();
-        await folder[Symbol.asyncDispose]();
-      },
-    };
-  },
-  async postgres() {
-    const { store, schema, query, ...rest } = await openTestPostgres();
-    const raw = async () => {
-      const tables = await query<{ name: string }>(
-        `select table_name as name from information_schema.tables where table_schema = $1 and table_type = 'BASE TABLE'`,
-        [schema],
-      );
-      const texts = await Promise.all(
-        tables.map(({ name }) => query(`select row_to_json(t)::text as row from "${schema}"."${name}" t`)),
-      );
-      return JSON.stringify(texts);
-    };
-    return { store, raw, [Symbol.asyncDispose]: rest[Symbol.asyncDispose] };
-  },
-};
-
-function isIterable(value: unknown): value is { steps: Iterable<unknown> } {
-  return typeof value === 'object' && value !== null && 'steps' in value;
-}
-
-async function made(server: TestServer, method: string, path: string, body?: unknown) {
-  const answer = await server.call(method, path, body);
-  assert.ok(answer.status < 300, `${method} ${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
-}
 
 const file = (text: string) => `# ${text}\nname: etl\nsteps:\n  - { key: a, command: 'true', env: { A: '${text}' } }\n`;
 
@@ -90,7 +20,7 @@ async function claimAll(server: TestServer): Promise<Map<string, Record<string, 
   return new Map((items as { id: string; env: Record<string, string> }[]).map(({ id, env }) => [id, env]));
 }
 
-for (const [driver, open] of Object.entries(STORES)) {
+for (const [driver, open] of Object.entries(RAW_STORES)) {
   void describe(driver, () => {
     test('env: no text reaches the store in the clear, and workers get it', async () => {
       await using given = await open();
@@ -174,12 +104,7 @@ for (const [driver, open] of Object.entries(STORES)) {
       await using given = await open();
       const [old, fresh] = [key(), key()];
       const submit = { command: 'true', env: { A: TEXT }, max_attempts: 1 };
-      const withKeys = (...keys: string[]) =>
-        openTestServer({
-          store: given.store,
-          secretKeys: keys.length === 0 ? null : KeyRing.parse(keys.join('\n')),
-          instanceId: randomBytes(4).toString('hex'),
-        });
+      const withKeys = (...keys: string[]) => openWithKeys(given.store, keys);
       await using first = await withKeys(old);
       await made(first, 'PUT', '/definitions/etl', { source: file(TEXT) });
       for (const [keys, why] of [

@@ -12,6 +12,8 @@ const EVERYTHING: JobSpec = {
   command: null,
   handler: 'report',
   input: { list: [1, 'zwei', null, { deep: true }], empty: {}, text: 'a\nb\t"c" \\ ü 漢 🚀' },
+  sealInput: true,
+  sealedInput: 'k1:c2VhbGVk',
   maxAttempts: 7,
   backoff: { type: 'fixed', baseMs: 1_234, factor: 1.5, capMs: 99_999, jitter: 0.35 },
   retryOn: [1, 2],
@@ -135,6 +137,27 @@ export function exerciseInsert(open: OpenStore): void {
       assert.deepEqual(job, { ...job, name, tags, priority, maxAttempts, status: 'scheduled', input: inputs[place] });
       assert.equal(job.dueAt, job.createdAt + 60_000);
     });
+  });
+
+  test('insert: jobs that differ only in their sealed input each keep their own', async ({ store }) => {
+    const texts = ['k1:YQ==', 'k1:Yg==', 'k2:Yw=='];
+    const alike = aJob({ handler: 'h', sealInput: true });
+    const stored = await submit(
+      store,
+      texts.map((sealedInput) => ({ ...alike, sealedInput })),
+    );
+    const read = await store.read(ids(stored), forever);
+    assert.deepEqual(read, stored);
+    assert.deepEqual(
+      read.map(({ input, sealInput, sealedInput }) => [input, sealInput, sealedInput]),
+      texts.map((text) => [null, true, text]),
+    );
+    const { id } = await register(store);
+    const claimed = await claim(store, id, { limit: 3, offer: anOffer({ handlers: ['h'] }) });
+    assert.deepEqual(
+      claimed.map(({ sealInput, sealedInput }) => [sealInput, sealedInput]),
+      texts.map((text) => [true, text]),
+    );
   });
 
   test('insert: a delayed job is scheduled and due that long after its submission', async ({ store }) => {

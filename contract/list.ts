@@ -107,6 +107,23 @@ export function exerciseList(open: OpenStore): void {
     assert.ok([...whole.values()].every((job) => !('cut' in job)));
   });
 
+  test('list: a long sealed input is left out, and nothing is cut, as no list shows it', async ({ store }) => {
+    const long = 'a'.repeat(MAX_LISTED_LENGTH + 1);
+    const sealed = (sealedInput: string) => aJob({ handler: 'h', sealInput: true, sealedInput });
+    const [big, small] = ids(await submit(store, [sealed(long), sealed('k1:YQ==')]));
+    const listed = await store.list({}, { before: null, limit: 2 }, forever);
+    assert.deepEqual(
+      listed.map(({ id, sealInput, sealedInput, cut }) => [id, sealInput, sealedInput, cut]),
+      [
+        [small, true, 'k1:YQ==', undefined],
+        [big, true, null, undefined],
+      ],
+    );
+    const [whole] = await store.read([big as number], forever);
+    assert.equal(whole?.sealedInput, long);
+    assert.deepEqual(await found(store, { text: 'a'.repeat(20) }), [], 'it cannot be searched');
+  });
+
   test('list: what just fits is not cut', async ({ store }) => {
     const fits = '😀'.repeat(MAX_LISTED_LENGTH);
     const { id } = await submitOne(store, aJob({ command: fits, env: { SHORT: 'x' } }));

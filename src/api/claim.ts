@@ -185,6 +185,8 @@ function claimedJobFromWire(wire: ClaimedJob, results: Map<string, unknown>): Do
     command: wire.command,
     handler: wire.handler,
     input: wire.input,
+    sealInput: wire.seal_input,
+    sealedInput: null,
     maxAttempts: wire.max_attempts,
     backoff: {
       type: wire.backoff.type,

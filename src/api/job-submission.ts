@@ -139,6 +139,13 @@ export const JobSubmission = named(
       kill_grace: duration(0, MAX_KILL_GRACE_MS).exactOptional(),
       rerun: z.enum(RERUN).exactOptional(),
       on_disconnect: z.enum(ON_DISCONNECT).exactOptional(),
+      seal_input: z
+        .boolean()
+        .meta({
+          description:
+            'Encrypt the input in the store. Only the worker that runs the job gets it; it cannot be read back. Needs a server with a secrets key.',
+        })
+        .exactOptional(),
       env: environment.exactOptional(),
       cwd: text(4_096).exactOptional(),
       tags: tagList.exactOptional(),

@@ -34,6 +34,8 @@ export function newJobFrom(wire: JobSubmission): NewJob {
     command: wire.command ?? null,
     handler: wire.handler ?? null,
     input: wire.input ?? null,
+    sealInput: wire.seal_input ?? DEFAULT_SPEC.sealInput,
+    sealedInput: null,
     maxAttempts: wire.max_attempts ?? retriesToAttempts(wire.max_retries) ?? DEFAULT_SPEC.maxAttempts,
     backoff: backoffFrom(wire.backoff),
     retryOn: wire.retry_on ?? null,
@@ -172,6 +174,7 @@ export function specToWire(spec: JobSpec) {
     command: spec.command,
     handler: spec.handler,
     input: spec.input ?? null,
+    seal_input: spec.sealInput,
     max_attempts: spec.maxAttempts,
     backoff: {
       type: spec.backoff.type,

@@ -26,7 +26,9 @@ export const specShape = {
   priority: z.number(),
   command: z.string().nullable(),
   handler: z.string().nullable(),
-  input: z.unknown(),
+  input: z.unknown().meta({ description: 'null if it is sealed: it cannot be read back.' }),
+  // Schedulers of earlier versions do not send it.
+  seal_input: z.boolean().default(false).meta({ description: 'The store has the input encrypted.' }),
   max_attempts: z.number(),
   backoff: z.object({
     type: z.enum(BACKOFF_TYPES),

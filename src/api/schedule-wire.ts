@@ -104,6 +104,7 @@ const PROPERTY_OF: Readonly<Record<keyof Omit<WireJobEdit, 'env'>, keyof JobSpec
   command: 'command',
   handler: 'handler',
   input: 'input',
+  seal_input: 'sealInput',
   name: 'name',
   queue: 'queue',
   priority: 'priority',

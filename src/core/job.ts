@@ -71,6 +71,10 @@ export interface JobSpec {
   handler: string | null;
   /** JSON for the handler, or the standard input of the command; `null` if none was given. */
   input: unknown;
+  /** True if the store may have the input only sealed: `sealedInput`, and `null` as `input`. */
+  sealInput: boolean;
+  /** The JSON of the input, which only a key can open; `null` before it is sealed, and for the worker that runs the job. */
+  sealedInput: string | null;
   maxAttempts: number;
   backoff: Backoff;
   /** The only exit codes that are retried, and then no signal or timeout either; `null`: all are. */
@@ -129,6 +133,8 @@ export const DEFAULT_SPEC: JobSpec = {
   command: null,
   handler: null,
   input: null,
+  sealInput: false,
+  sealedInput: null,
   maxAttempts: 3,
   backoff: DEFAULT_BACKOFF,
   retryOn: null,

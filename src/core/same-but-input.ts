@@ -3,7 +3,7 @@
 import type { JobSpec } from './job.ts';
 
 /**
- * True if two specs differ in their inputs at most. Specs are never changed, so the same object has the same content.
+ * True if two specs differ in their inputs at most, sealed or not. Specs are never changed, so the same object has the same content.
  * Written out, because a loop over names takes several times as long and every job of a batch is compared.
  */
 export function sameButInput(a: JobSpec, b: JobSpec): boolean {
@@ -13,6 +13,7 @@ export function sameButInput(a: JobSpec, b: JobSpec): boolean {
     a.priority === b.priority &&
     a.command === b.command &&
     a.handler === b.handler &&
+    a.sealInput === b.sealInput &&
     a.maxAttempts === b.maxAttempts &&
     a.backoff === b.backoff &&
     a.retryOn === b.retryOn &&

@@ -62,6 +62,8 @@ export interface JobOptions {
   rerun?: JobSpec['rerun'];
   /** `finish`: the attempt continues while its worker has no contact, and reports later. Default: `stop`. */
   onDisconnect?: JobSpec['onDisconnect'];
+  /** The store has the input encrypted. Only the worker that runs the job gets it. Needs a secrets key. Default: false. */
+  sealInput?: boolean;
   /** Tags for filtering. */
   tags?: readonly string[];
   /** Tags that the worker must have. */
@@ -168,6 +170,7 @@ const FIELDS: Readonly<Record<keyof SubmitOptions, string | null>> = {
   killGrace: 'kill_grace',
   rerun: 'rerun',
   onDisconnect: 'on_disconnect',
+  sealInput: 'seal_input',
   tags: 'tags',
   requires: 'requires',
   resources: 'resources',

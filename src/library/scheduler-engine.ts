@@ -47,7 +47,7 @@ export function schedulerEngine(
       const all = requests.flatMap((request) => newJobs(request).jobs);
       const jobs = by(actor, all).map((job) => addInstallationTargets(job, notify));
       // At once: a transaction of SQLite may end in the same turn.
-      const enlisted = await inTransaction().enlist(run, sealJobs(jobs, sealing.sealEnvNow()), signal);
+      const enlisted = await inTransaction().enlist(run, sealJobs(jobs, sealing.sealNow()), signal);
       return enlisted.map(({ id, deduplicated }) => ({ id: String(id), deduplicated }));
     },
     async complete(success, run) {

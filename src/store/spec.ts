@@ -22,6 +22,8 @@ export type StoredSpec = Record<string, unknown>;
 const STORED_AS = {
   command: 'command',
   input: 'input',
+  sealInput: 'seal_input',
+  sealedInput: 'sealed_input',
   maxAttempts: 'max_attempts',
   backoff: 'backoff',
   retryOn: 'retry_on',
@@ -54,6 +56,7 @@ const DEFAULT_JSON = Object.fromEntries(
 
 /** Encodes a spec. Takes any object with a spec's properties and ignores other properties. */
 export function encodeSpec(spec: JobSpec): SpecColumns {
+  if (spec.sealInput && spec.sealedInput === null) throw new Error('an input that is to be sealed reached the store');
   const stored: StoredSpec = {};
   for (const [property, key] of PROPERTIES) {
     const value = spec[property];
@@ -108,6 +111,8 @@ export function claimedJob(columns: SpecColumns, { id, attempt, failures, dueAt,
     command: DEFAULT_SPEC.command,
     handler: columns.kind === '' ? null : columns.kind,
     input: DEFAULT_SPEC.input,
+    sealInput: DEFAULT_SPEC.sealInput,
+    sealedInput: DEFAULT_SPEC.sealedInput,
     maxAttempts: DEFAULT_SPEC.maxAttempts,
     backoff: SHARED.backoff,
     retryOn: DEFAULT_SPEC.retryOn,

@@ -12,6 +12,8 @@ seen = {}
 job = client.submit(handler="add", input=[1, 2, 3], name="sum", queue="py")
 seen["result"] = client.result(job["id"], timeout=60)
 seen["attempts"] = [[each["attempt"], each["outcome"], each["usage"]] for each in client.attempts(job["id"])]
+sealed = client.submit(handler="add", input=[4, 5], queue="py", seal_input=True)
+seen["sealed"] = [sealed["input"], sealed["seal_input"], client.result(sealed["id"], timeout=60)]
 one, two = client.submit_all([{"command": "true", "delay": "1h", "name": "listed"} for _ in range(2)])
 seen["listed"] = [each["id"] for each in client.jobs(name="listed", limit=1)] == [two["id"], one["id"]]
 seen["cancelled"] = client.cancel(one["id"])["status"]

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -22,7 +23,8 @@ let client: Client;
 before(async () => {
   if (skip) return;
   const lease = ['--lease', '3s', '--heartbeat', '500ms', '--reap-every', '500ms'];
-  server = await startWorkron({ args: ['scheduler', '--port', '0', '--db-url', 'memory:', ...lease] });
+  const key = ['--secrets-key-command', `echo ${randomBytes(32).toString('base64')}`];
+  server = await startWorkron({ args: ['scheduler', '--port', '0', '--db-url', 'memory:', ...lease, ...key] });
   client = new Client({ url: server.url });
 });
 after(async () => server?.[Symbol.asyncDispose]());
@@ -58,6 +60,7 @@ test('python: every call of the client', { skip }, async () => {
     assert.deepEqual(JSON.parse(stdout), {
       result: 6,
       attempts: [[1, 'done', null]],
+      sealed: [null, true, 9],
       listed: true,
       cancelled: 'cancelled',
       failed: ['cancelled', true],

@@ -58,6 +58,21 @@ export function exerciseTransaction(name: string, open: (options: OpenOptions) =
     assert.equal(await handle.result(), 'a-text-in-env');
   });
 
+  test(`transaction: on ${name}, an input is sealed with the key of this process, and without one refused`, async () => {
+    await using given = await open({ secretsKey: randomBytes(32).toString('base64') });
+    const { workron, transact, specOf } = given;
+    const show = job('show', { sealInput: true, run: (text: string) => text });
+    const handle = await transact((tx) => workron.submit(show, 'a-sealed-input', { tx }));
+    const spec = await specOf(handle.id);
+    assert.match(spec, /"sealed_input": ?"[0-9a-f]{8}:[\w+/=]+"/);
+    assert.doesNotMatch(spec, /a-sealed-input/);
+    await workron.start({ jobs: [show] });
+    assert.equal(await handle.result(), 'a-sealed-input');
+    await using keyless = await open({});
+    const refused = keyless.transact((tx) => keyless.workron.submit(show, 'a-sealed-input', { tx }));
+    await assert.rejects(refused, { code: 'no_secrets_key' });
+  });
+
   test(`transaction: on ${name}, targets are notified about jobs that the transaction submits or ends`, async () => {
     await using receiver = await openHookReceiver();
     await using given = await open({

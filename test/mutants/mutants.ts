@@ -33,11 +33,33 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/scheduler/secrets/sealing.ts',
-        from: 'if (this.#keys === null) return asItIs;',
-        to: 'if (this.#keys !== undefined) return asItIs;',
+        from: 'return { env: this.#sealEnv(), input:',
+        to: 'return { env: withoutKey.env, input:',
       },
     ],
     tests: ['test/http/sealed-env.test.ts'],
+  },
+  {
+    name: 'an input that is to be sealed is stored in the clear',
+    edits: [
+      {
+        file: 'src/scheduler/secrets/sealing.ts',
+        from: 'input: null, sealedInput: seal.input(job.input) }',
+        to: 'sealedInput: seal.input(job.input) }',
+      },
+    ],
+    tests: ['test/http/sealed-input.test.ts'],
+  },
+  {
+    name: 'a sealed input is opened as if it were a variable',
+    edits: [
+      {
+        file: 'src/scheduler/secrets/sealing.ts',
+        from: "const INPUT = 'input';",
+        to: "const INPUT = 'env A';",
+      },
+    ],
+    tests: ['test/http/sealed-input.test.ts'],
   },
   {
     name: 'a queue with unfinished jobs can be deleted',

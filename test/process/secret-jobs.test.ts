@@ -120,3 +120,51 @@ test('secrets: without a key nothing is stored, and a key that others can read i
     /secrets-key-command: expected 32 bytes/,
   );
 });
+
+test('sealed input: commands get it here and over HTTP; readers, the file and an export do not', {
+  timeout: 120_000,
+}, async () => {
+  await using folder = await temporaryFolder();
+  const keys = await keyFile(folder.path, newKey());
+  const db = join(folder.path, 'jobs.db');
+  const args = ['--port', '0', '--db-url', db, '--log-level', 'warn', '--secrets-key-file', keys];
+  await using up = await startWorkron({ args: ['up', '--workers', '1', '--queues', 'here', ...args] });
+  await using _worker = await startWorkron({
+    args: ['worker', '--scheduler', up.url, '--queues', 'there', '--log-level', 'warn'],
+  });
+  const workron = async (call: string[], input = '') => {
+    const { code, stdout, stderr } = await callWorkron(call, { env: { WORKRON_URL: up.url }, input });
+    assert.equal(code, 0, stderr);
+    return stdout;
+  };
+  for (const queue of ['here', 'there']) {
+    const sealed = { command: 'wc -c', input: VALUE, seal_input: true, queue };
+    const { id } = await api<Job>(up.url, '/jobs', sealed);
+    assert.equal((await api<Job>(up.url, `/jobs/${id}/wait?timeout=60s`)).status, 'done');
+    assert.equal((await (await fetch(`${up.url}/jobs/${id}/logs`)).text()).trim(), String(VALUE.length), queue);
+  }
+  const input = JSON.stringify({ card: VALUE });
+  const [id = ''] =
+    /\d+/.exec(await workron(['submit', '--handler', 'charge', '--input', input, '--seal-input'])) ?? [];
+  const shown = await workron(['job', id]);
+  assert.match(shown, /^input +sealed$/m);
+  const { input: read, seal_input } = JSON.parse(await workron(['job', id, '--json'])) as Record<string, unknown>;
+  assert.deepEqual([read, seal_input], [null, true]);
+  const listed = await workron(['jobs', '--json']);
+  const schedule = ['--every', '1h', '--handler', 'charge', '--input', input, '--seal-input'];
+  const added = await workron(['schedule', 'add', 'hourly', ...schedule]);
+  const edited = await workron(['schedule', 'edit', 'hourly', '--input', JSON.stringify([VALUE])]);
+  const declared = await workron(['schedule', 'show', 'hourly', '--json']);
+  assert.match(declared, /"seal_input":true/);
+  const events = await (await fetch(`${up.url}/jobs/${id}/history`)).text();
+  up.signal('SIGTERM');
+  await up.exited;
+  const exported = await workron(['export', '-', '--db-url', db]);
+  assert.match(exported, /sealed_input/);
+  const files = await Promise.all(
+    ['jobs.db', 'jobs.db-wal'].map((name) => readFile(join(folder.path, name), 'latin1').catch(() => '')),
+  );
+  for (const text of [shown, listed, added, edited, declared, events, exported, ...files]) {
+    assert.ok(!text.includes(VALUE), text.slice(0, 200));
+  }
+});

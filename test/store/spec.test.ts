@@ -11,6 +11,8 @@ const EVERYTHING: JobSpec = {
   command: null,
   handler: 'send',
   input: { to: ['a', 'b'], deep: { null: null } },
+  sealInput: true,
+  sealedInput: 'k1:c2VhbGVk',
   maxAttempts: 1,
   backoff: { type: 'fixed', baseMs: 1, factor: 1, capMs: 2, jitter: 0 },
   retryOn: [],
@@ -68,6 +70,11 @@ test('spec: falsy values that are no defaults are kept', () => {
   }
 });
 
+test('spec: an input that is to be sealed is not stored before it is', () => {
+  const spec = { ...DEFAULT_SPEC, handler: 'h', input: 'plain', sealInput: true };
+  assert.throws(() => encodeSpec(spec), /to be sealed/);
+});
+
 test('spec: a decoded spec shares nothing with the defaults', () => {
   const first = decodeSpec(encodeSpec(DEFAULT_SPEC));
   (first.env as Record<string, string>)['A'] = '1';
@@ -87,8 +94,9 @@ test('spec: an item has its value beside its spec, whatever it is', () => {
 
 test('spec: two are the same but for their inputs only if nothing else differs', () => {
   assert.ok(sameButInput({ ...EVERYTHING, input: 1 }, { ...EVERYTHING, input: 2 }));
+  assert.ok(sameButInput({ ...EVERYTHING, sealedInput: 'a' }, { ...EVERYTHING, sealedInput: 'b' }));
   for (const property of Object.keys(DEFAULT_SPEC) as (keyof JobSpec)[]) {
-    if (property === 'input') continue;
+    if (property === 'input' || property === 'sealedInput') continue;
     assert.ok(!sameButInput(EVERYTHING, { ...EVERYTHING, [property]: 'other' }), property);
   }
 });

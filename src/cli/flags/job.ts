@@ -33,6 +33,7 @@ export function addWorkFlags(command: Command): Command {
     .optionsGroup('Job:')
     .option('--handler <NAME>', 'Run this handler instead of a command')
     .option('--input <JSON>', 'Input of the handler', jsonFlag)
+    .option('--seal-input', 'Encrypt the input in the store; only the worker that runs the job gets it')
     .option('--queue <NAME>', 'Queue of the job (default: default)')
     .option('-p, --priority <NUMBER>', 'Jobs with a higher priority run first (default: 0)', integerFlag)
     .option('--timeout <DURATION>', 'Stop an attempt that takes longer than this (default: 5m)', durationFlag)
@@ -107,6 +108,7 @@ export function addJobFlags(command: Command): Command {
 interface JobFlags {
   handler?: string;
   input?: { json: unknown };
+  sealInput?: boolean;
   name?: string;
   queue?: string;
   priority?: number;
@@ -148,6 +150,7 @@ export function jobFrom(command: Command): Record<string, unknown> {
   const job = {
     handler: flags.handler,
     input: flags.input?.json,
+    seal_input: flags.sealInput,
     name: flags.name,
     queue: flags.queue,
     priority: flags.priority,

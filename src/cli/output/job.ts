@@ -29,6 +29,7 @@ export function describeJob(job: JobDetail, attempts: readonly Attempt[]): strin
   line('name', job.name === null ? null : oneLine(job.name));
   line('command', job.command === null ? null : indent(job.command));
   line('handler', job.handler === null ? null : oneLine(job.handler));
+  line('input', job.seal_input ? 'sealed' : null);
   line('queue', `${oneLine(job.queue)}, priority ${job.priority}`);
   line('tags', oneLine(job.tags.join(', ')));
   line('requires', oneLine(job.requires.join(', ')));

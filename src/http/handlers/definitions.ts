@@ -56,7 +56,9 @@ export const definitionHandlers = {
       await authorizeDefinition(call, wanted.name);
       const dryRun = body.dry_run ?? false;
       const workflowOf = (uses: { params: Readonly<Record<string, unknown>> }) => workflowFrom(wanted, uses.params);
-      const { definition, changed } = await scheduler.applyDefinition(wanted, workflowOf, { dryRun }, signal);
+      const sealsInputs = steps.some(({ job }) => job.sealInput);
+      const how = { dryRun, sealsInputs };
+      const { definition, changed } = await scheduler.applyDefinition(wanted, workflowOf, how, signal);
       return { status: 200, json: { ...definitionToWire(definition), changed, dry_run: dryRun } };
     },
   }),
@@ -95,7 +97,7 @@ export const definitionHandlers = {
   }),
 
   readDefinitionSource: handler(routes.readDefinitionSource, {
-    summary: 'Read the file of a definition, which may contain the values of environment variables',
+    summary: 'Read the file of a definition, which may contain values of environment variables and sealed inputs',
     query: DefinitionQuery,
     replies: { 200: DefinitionSource },
     async handle({ scheduler, principal, params, query, signal }) {

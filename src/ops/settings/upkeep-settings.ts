@@ -101,7 +101,7 @@ export const secretSettings = inGroup('Secrets', {
     defaultText: 'none',
     parse: anyText,
     sentence:
-      'File with the keys that seal secrets and the values of env: 32 random bytes in base64 per line. The first one seals, all of them open. It must not be readable by all users.',
+      'File with the keys that seal secrets, the values of env and inputs with seal_input: 32 random bytes in base64 per line. The first one seals, all of them open. It must not be readable by all users.',
     commands: PROCESSES,
   }),
   secretsKeyCommand: setting<string | null>({

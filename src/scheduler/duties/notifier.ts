@@ -43,7 +43,7 @@ export function notifier(context: SchedulerContext): Loop {
 async function deliver(context: SchedulerContext, notice: Notice, signal: AbortSignal): Promise<void> {
   const { store, telemetry, sealing } = context;
   const { alarm, messages } = await deliveryOf(context, notice, signal);
-  const seal = await sealing.sealEnv();
+  const seal = await sealing.seal();
   const sealed = messages.map(({ event, job }) => ({ event, job: sealJob(job, seal) }));
   const jobs = await store.deliver(notice.id, { alarm, messages: sealed }, signal);
   if (jobs !== undefined) telemetry.submitted(jobs.map((job) => ({ job, deduplicated: false })));

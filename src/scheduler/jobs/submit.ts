@@ -29,7 +29,7 @@ export class Submitter {
 
   /** Inserts all jobs or none, in order. Resolves once they are on disk. */
   async submit(given: readonly NewJob[], options: JobInsertOptions, signal: AbortSignal): Promise<Inserted> {
-    const jobs = sealJobs(given, await this.#context.sealing.sealEnv());
+    const jobs = sealJobs(given, await this.#context.sealing.seal());
     if (this.#mayShare(jobs, options)) return await this.#batcher.add(jobs, signal);
     const inserted = await this.#context.store.insert(jobs, options, signal);
     if (!inserted.replayed) this.#context.telemetry.submitted(inserted.items);

@@ -147,9 +147,8 @@ function differences(before: Record<string, unknown>, after: Record<string, unkn
     const [old, now] = [before[field], after[field]];
     if (canonical(old) === canonical(now)) return [];
     if (field !== 'job' || !isObject(old) || !isObject(now)) return [field];
-    return Object.keys(now)
-      .filter((key) => canonical(old[key]) !== canonical(now[key]))
-      .map((key) => `job.${snake(key)}`);
+    const changed = Object.keys(now).filter((key) => canonical(old[key]) !== canonical(now[key]));
+    return [...new Set(changed.map((key) => `job.${snake(key)}`))];
   });
 }
 
@@ -168,6 +167,7 @@ function canonical(value: unknown): string {
 
 /** The name of a field in a file: `timeoutMs` is `timeout`. */
 function snake(key: string): string {
+  if (key === 'sealedInput') return 'input';
   return key.replace(/Ms$/, '').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

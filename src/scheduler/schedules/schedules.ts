@@ -10,6 +10,7 @@ import {
   SCHEDULE_NAME,
   type Schedule,
   type ScheduleChange,
+  type ScheduledJobEdit,
   type ScheduleEdit,
 } from '../../core/schedule/schedule.ts';
 import type { Tick } from '../../core/schedule/tick.ts';
@@ -17,7 +18,7 @@ import type { ChangeRequest, RunRequest, ScheduleFilter, TickFilter } from '../.
 import type { SchedulerContext } from '../context.ts';
 import { withInstallationTargets } from '../notify/targets.ts';
 import { pageOf } from '../page.ts';
-import { type SealEnv, sealTarget } from '../secrets/sealing.ts';
+import { type Seal, sealTarget } from '../secrets/sealing.ts';
 import { AdaptiveBatch } from './adaptive-batch.ts';
 import { type Backfilled, type BackfillRequest, scheduleNotFound, ticksInRange, ticksWithoutRun } from './backfill.ts';
 import {
@@ -108,7 +109,7 @@ export function schedulesOf(context: SchedulerContext): Schedules {
         const got = JSON.stringify(schedule.name.slice(0, 64));
         throw new WorkronError('schedule_invalid', `name: expected a-z, 0-9, ".", "_" and "-", got ${got}`);
       }
-      const target = sealTarget(schedule.target, await sealing.sealEnv());
+      const target = sealTarget(schedule.target, await sealing.seal());
       return await store.createSchedule({ ...schedule, target }, signal);
     },
     schedule: (name, signal) => readSchedule(context, name, signal),
@@ -122,7 +123,9 @@ export function schedulesOf(context: SchedulerContext): Schedules {
       return { items, nextAfter: found.length > limit ? (items.at(-1)?.name ?? null) : null };
     },
     async editSchedule(name, edit, signal) {
-      const sealed = sealEdit(edit, await sealing.sealEnv());
+      const { job } = edit;
+      const inputIsSealed = job?.input === undefined ? false : await sealsInput(context, name, job, signal);
+      const sealed = sealEdit(edit, { seal: await sealing.seal(), inputIsSealed });
       return await change(context, name, { type: 'edit', edit: sealed }, signal);
     },
     async deleteSchedule(name, signal) {
@@ -150,11 +153,34 @@ export function schedulesOf(context: SchedulerContext): Schedules {
   };
 }
 
-function sealEdit({ target, job, ...edit }: ScheduleEdit, seal: SealEnv): ScheduleEdit {
+/** Whether the input of an edit is to be sealed: by the edit, or by the schedule as it is. */
+async function sealsInput(
+  context: SchedulerContext,
+  name: string,
+  { sealInput, command }: ScheduledJobEdit,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (sealInput !== undefined || command != null) return sealInput ?? false;
+  const { target } = await readSchedule(context, name, signal);
+  return 'job' in target && target.job.sealInput;
+}
+
+function sealEdit(
+  { target, job, ...edit }: ScheduleEdit,
+  { seal, inputIsSealed }: { seal: Seal; inputIsSealed: boolean },
+): ScheduleEdit {
   return {
     ...edit,
     ...(target === undefined ? {} : { target: sealTarget(target, seal) }),
-    ...(job === undefined ? {} : { job: job.env == null ? job : { ...job, env: seal(job.env) } }),
+    ...(job === undefined
+      ? {}
+      : {
+          job: {
+            ...job,
+            ...(job.env != null && { env: seal.env(job.env) }),
+            ...(inputIsSealed && { input: null, sealInput: true, sealedInput: seal.input(job.input) }),
+          },
+        }),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Seals the texts of environments, and the files of definitions, before they reach the store, if this process has a key for
- * secrets. They are sealed with a data key, which is stored as a secret that the key opens: to rotate the key, only the data key
+ * Seals the texts of environments, the inputs of jobs that want it, and the files of definitions before they reach the store, if
+ * this process has a key for secrets. They are sealed with a data key, which is stored as a secret that the key opens: to rotate the key, only the data key
  * is sealed again.
  */
 
@@ -10,7 +10,7 @@ import { WorkronError } from '../../core/error.ts';
 import type { JobSpec } from '../../core/job.ts';
 import { NEVER } from '../../core/never.ts';
 import type { Target } from '../../core/schedule/schedule.ts';
-import { type Env, type EnvValue, hasText, type SecretKeys, sealedIn } from '../../core/secret.ts';
+import { type EnvValue, hasText, type SecretKeys, sealedIn } from '../../core/secret.ts';
 import { KeyRing } from '../../ops/key-ring.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -23,10 +23,23 @@ export function isDataKey({ name }: { name: string }): boolean {
   return name.startsWith(DATA_KEY);
 }
 
-/** Seals the texts of an environment. What is sealed already, and names of secrets, stay. */
-export type SealEnv = <V extends EnvValue | null>(env: Readonly<Record<string, V>>) => Readonly<Record<string, V>>;
+/** How one call seals. */
+export interface Seal {
+  /** Seals the texts of an environment. What is sealed already, and names of secrets, stay. */
+  env: <V extends EnvValue | null>(env: Readonly<Record<string, V>>) => Readonly<Record<string, V>>;
+  /** Throws `no_secrets_key` if this process has no key. */
+  input: (input: unknown) => string;
+}
 
-const asItIs: SealEnv = (env) => env;
+const withoutKey: Seal = {
+  env: (env) => env,
+  input() {
+    throw noKeyForInput();
+  },
+};
+
+/** The parts of a job that are sealed. */
+type Sealable = Pick<JobSpec, 'env' | 'input' | 'sealInput' | 'sealedInput'>;
 
 export class Sealing {
   readonly #store: Pick<Store, 'secrets' | 'putSecret'>;
@@ -49,15 +62,19 @@ export class Sealing {
     await this.#preparing;
   }
 
-  /** How one call seals. Equal texts of a variable are sealed alike within the call, and not alike in others. */
-  sealEnv(): SealEnv | Promise<SealEnv> {
-    if (this.#keys === null || this.#current !== undefined) return this.sealEnvNow();
-    return this.prepare().then(() => this.sealEnvNow());
+  /** Equal texts of a variable are sealed alike within the call, and not alike in others. No two inputs are sealed alike. */
+  seal(): Seal | Promise<Seal> {
+    if (this.#keys === null || this.#current !== undefined) return this.sealNow();
+    return this.prepare().then(() => this.sealNow());
   }
 
   /** The same at once. Throws if `prepare` has failed. */
-  sealEnvNow(): SealEnv {
-    if (this.#keys === null) return asItIs;
+  sealNow(): Seal {
+    if (this.#keys === null) return withoutKey;
+    return { env: this.#sealEnv(), input: (input) => this.#seal(INPUT, JSON.stringify(input ?? null)) };
+  }
+
+  #sealEnv(): Seal['env'] {
     const salt = randomBytes(16).toString('base64');
     const known = new WeakMap<object, object>();
     return (env) => {
@@ -75,40 +92,45 @@ export class Sealing {
     };
   }
 
-  /** The environments with their texts. A value that no key of this process opens stays sealed. */
-  async openEnvs(envs: readonly Env[], signal: AbortSignal): Promise<Env[]> {
-    const found = envs.map(sealedIn);
-    await this.#read(
-      found.flat().map(([, sealed]) => sealed),
-      signal,
-    );
-    return envs.map((env, index) => {
-      const opened = (found[index] ?? []).flatMap(([name, sealed]) => {
-        const text = this.#open(envName(name), sealed);
-        return text === undefined ? [] : [[name, text] as const];
-      });
-      return opened.length === 0 ? env : { ...env, ...Object.fromEntries(opened) };
+  /** The jobs with the texts of their environments, and their inputs. What no key of this process opens stays sealed. */
+  async openJobs<J extends Sealable>(jobs: readonly J[], signal: AbortSignal): Promise<J[]> {
+    const found = jobs.map(({ env }) => sealedIn(env));
+    const inputs = jobs.flatMap(({ sealedInput }) => sealedInput ?? []);
+    await this.#read([...found.flat().map(([, sealed]) => sealed), ...inputs], signal);
+    return jobs.map((job, index) => this.#openInput(this.#openEnv(job, found[index] ?? [])));
+  }
+
+  #openEnv<J extends Sealable>(job: J, sealedTexts: readonly [variable: string, sealed: string][]): J {
+    const opened = sealedTexts.flatMap(([name, sealed]) => {
+      const text = this.#open(envName(name), sealed);
+      return text === undefined ? [] : [[name, text] as const];
     });
+    return opened.length === 0 ? job : { ...job, env: { ...job.env, ...Object.fromEntries(opened) } };
   }
 
-  /** The target with the texts of its environments, to compare it with another one. */
+  #openInput<J extends Sealable>(job: J): J {
+    const text = job.sealedInput === null ? undefined : this.#open(INPUT, job.sealedInput);
+    return text === undefined ? job : { ...job, input: JSON.parse(text) as unknown, sealedInput: null };
+  }
+
+  /** The target with the texts of its environments and its inputs, to compare it with another one. */
   async openTarget(target: Target, signal: AbortSignal): Promise<Target> {
-    const jobs = 'job' in target ? [target.job] : target.workflow.steps.map(({ job }) => job);
-    if (jobs.every(({ env }) => sealedIn(env).length === 0)) return target;
-    const envs = await this.openEnvs(
-      jobs.map(({ env }) => env),
+    if ('job' in target) return { job: (await this.openJobs([target.job], signal))[0] as JobSpec };
+    const { steps } = target.workflow;
+    const jobs = await this.openJobs(
+      steps.map(({ job }) => job),
       signal,
     );
-    if ('job' in target) return { job: { ...target.job, env: envs[0] as Env } };
-    const steps = target.workflow.steps.map((step, index) => ({
-      ...step,
-      job: { ...step.job, env: envs[index] as Env },
-    }));
-    return { workflow: { ...target.workflow, steps } };
+    const opened = steps.map((step, index) => ({ ...step, job: jobs[index] as (typeof step)['job'] }));
+    return { workflow: { ...target.workflow, steps: opened } };
   }
 
-  /** Equal definitions are sealed alike, so that the store can see that nothing has changed. */
-  async sealDefinition(definition: NewDefinition): Promise<NewDefinition> {
+  /**
+   * Equal definitions are sealed alike, so that the store can see that nothing has changed. `sealsInputs`: a step has an input that
+   * is to be sealed. Without a key this throws `no_secrets_key`, as the file has the input, too.
+   */
+  async sealDefinition(definition: NewDefinition, { sealsInputs }: { sealsInputs: boolean }): Promise<NewDefinition> {
+    if (this.#keys === null && sealsInputs) throw noKeyForInput();
     if (this.#keys === null) return definition;
     await this.prepare();
     const { name, source, body } = definition;
@@ -161,11 +183,11 @@ export class Sealing {
     await this.#readAll(this.#keys, signal);
   }
 
-  #seal(name: string, text: string, salt: string): string {
+  #seal(name: string, text: string, salt?: string): string {
     if (this.#current === undefined) {
       throw new WorkronError(
         'no_secrets_key',
-        'The values of env cannot be encrypted: there is no data key yet, and this process could not make one; start a scheduler with the key first',
+        'Values cannot be encrypted: there is no data key yet, and this process could not make one; start a scheduler with the key first',
       );
     }
     const { keyId, sealed } = this.#current.seal(name, text, salt);
@@ -178,31 +200,40 @@ export class Sealing {
   }
 }
 
-/** Jobs, steps or other things with a spec, with sealed environments. */
-export function sealJobs<J extends Pick<JobSpec, 'env'>>(jobs: readonly J[], seal: SealEnv): readonly J[] {
-  return seal === asItIs ? jobs : jobs.map((job) => sealJob(job, seal));
+/** Jobs, steps or other things with a spec, with sealed environments, and inputs where they are to be sealed. */
+export function sealJobs<J extends Sealable>(jobs: readonly J[], seal: Seal): readonly J[] {
+  return jobs.map((job) => sealJob(job, seal));
 }
 
-export function sealJob<J extends Pick<JobSpec, 'env'>>(job: J, seal: SealEnv): J {
-  const env = seal(job.env);
+export function sealJob<J extends Sealable>(job: J, seal: Seal): J {
+  const env = seal.env(job.env);
+  if (job.sealInput && job.sealedInput === null)
+    return { ...job, env, input: null, sealedInput: seal.input(job.input) };
   return env === job.env ? job : { ...job, env };
 }
 
-export function sealTarget(target: Target, seal: SealEnv): Target {
+export function sealTarget(target: Target, seal: Seal): Target {
   if ('job' in target) return { job: sealJob(target.job, seal) };
   return { workflow: sealWorkflow(target.workflow, seal) };
 }
 
-export function sealWorkflow<W extends { steps: readonly { job: Pick<JobSpec, 'env'> }[] }>(
-  workflow: W,
-  seal: SealEnv,
-): W {
+export function sealWorkflow<W extends { steps: readonly { job: Sealable }[] }>(workflow: W, seal: Seal): W {
   return { ...workflow, steps: workflow.steps.map((step) => ({ ...step, job: sealJob(step.job, seal) })) };
 }
+
+/** A sealed input cannot be moved to a variable or a definition, whose names have a space. */
+const INPUT = 'input';
 
 /** A sealed value cannot be moved to another variable. */
 function envName(variable: string): string {
   return `env ${variable}`;
+}
+
+function noKeyForInput(): WorkronError {
+  return new WorkronError(
+    'no_secrets_key',
+    'seal_input: there is no key to encrypt the input with; give one by --secrets-key-file FILE (library: secretsKey), or submit it without seal_input',
+  );
 }
 
 function split(text: string): { keyId: string; sealed: string } {

@@ -3,7 +3,7 @@
 import { WorkronError } from '../../core/error.ts';
 import type { ClaimedJob, Job } from '../../core/job.ts';
 import type { ListedJob } from '../../core/job-filter.ts';
-import { type Env, maskJson, type SecretKeys, type StoredSecret, sealedIn, secretsIn } from '../../core/secret.ts';
+import { maskJson, type SecretKeys, type StoredSecret, sealedIn, secretsIn } from '../../core/secret.ts';
 import type { SchedulerContext } from '../context.ts';
 import { settle } from '../leases/settle.ts';
 import { isDataKey } from './sealing.ts';
@@ -55,7 +55,7 @@ export function secretsOf({ store, secretKeys }: SchedulerContext): Secrets {
 }
 
 /**
- * Opens the environments of jobs that were claimed, and puts the values of secrets into them. A job for which this cannot be done
+ * Opens the environments and inputs of jobs that were claimed, and puts the values of secrets into them. A job for which this cannot be done
  * has failed and is left out. If the process dies before that is written, the job goes back to its queue: its worker never heard of it.
  */
 export async function resolveSecrets(
@@ -63,23 +63,21 @@ export async function resolveSecrets(
   jobs: ClaimedJob[],
   { workerId, signal }: { workerId: number; signal: AbortSignal },
 ): Promise<ClaimedJob[]> {
-  if (jobs.every(({ env }) => isPlain(env))) return jobs;
-  const opened = await context.sealing.openEnvs(
-    jobs.map(({ env }) => env),
-    signal,
-  );
-  const wanted = opened.map(secretsIn);
+  if (jobs.every(isPlain)) return jobs;
+  const opened = await context.sealing.openJobs(jobs, signal);
+  const wanted = opened.map(({ env }) => secretsIn(env));
   const values = await valuesOf(context, wanted.flat(), signal);
   const ready: ClaimedJob[] = [];
-  for (const [index, job] of jobs.entries()) {
+  for (const [index, job] of opened.entries()) {
     const named = wanted[index] as [string, string][];
-    const env = opened[index] as Env;
-    const error = whyUnresolved(context, env, values);
+    const error = whyUnresolved(context, job, values);
     if (error === undefined) {
       const resolved = named.map(([variable, secret]) => [variable, values.get(secret) as string]);
-      job.env = { ...env, ...Object.fromEntries(resolved) };
-      if (named.length > 0) job.secretEnv = named.map(([variable]) => variable);
-      ready.push(job);
+      if (named.length === 0) ready.push(job);
+      else {
+        const env = { ...job.env, ...Object.fromEntries(resolved) };
+        ready.push({ ...job, env, secretEnv: named.map(([variable]) => variable) });
+      }
       continue;
     }
     const outcome = { type: 'failed' as const, exitCode: null, signal: null, error };
@@ -115,26 +113,28 @@ async function valuesOf(
   return new Map(stored.map((secret) => [secret.name, secretKeys?.open(secret)]));
 }
 
-function isPlain(env: Env): boolean {
+function isPlain({ env, sealedInput }: ClaimedJob): boolean {
+  if (sealedInput !== null) return false;
   for (const variable in env) {
     if (typeof env[variable] === 'object') return false;
   }
   return true;
 }
 
-/** `undefined` if the environment is open and all its secrets have values. */
+/** `undefined` if input and environment are open and all its secrets have values. */
 function whyUnresolved(
   { secretKeys }: SchedulerContext,
-  env: Env,
+  { env, sealedInput }: ClaimedJob,
   values: ReadonlyMap<string, string | undefined>,
 ): string | undefined {
-  const closed = sealedIn(env)[0]?.[0];
+  const [variable] = sealedIn(env)[0] ?? [];
+  const closed = sealedInput !== null ? 'the input' : variable && `the value of ${variable} in env`;
   const missing = secretsIn(env).find(([, secret]) => values.get(secret) === undefined)?.[1];
   if (closed === undefined && missing === undefined) return undefined;
   if (closed === undefined && !values.has(missing as string)) {
     return `there is no secret ${missing}; set it with: workron secrets set ${missing}`;
   }
-  const what = closed === undefined ? `secret ${missing}` : `the value of ${closed} in env`;
+  const what = closed ?? `secret ${missing}`;
   if (secretKeys === null) return `${what} cannot be read: the process that claims for this worker has no secrets key`;
   return `${what} cannot be read: no key of the process that claims for this worker opens it`;
 }

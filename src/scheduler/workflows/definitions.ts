@@ -22,15 +22,21 @@ interface DefinitionPage {
   nextAfter: string | null;
 }
 
+interface ApplyOptions {
+  dryRun: boolean;
+  sealsInputs: boolean;
+}
+
 export interface Definitions {
   /**
    * Stores the next version of a definition unless the latest is the same. Schedules that follow it run the new version from
-   * now on; `workflowOf` makes what each of them runs. Throws, and changes nothing, if it throws for one of them.
+   * now on; `workflowOf` makes what each of them runs. Throws, and changes nothing, if it throws for one of them. `sealsInputs`: a
+   * step has an input that is to be sealed.
    */
   applyDefinition(
     definition: NewDefinition,
     workflowOf: (uses: DefinitionUse) => Follower['workflow'],
-    options: { dryRun: boolean },
+    options: ApplyOptions,
     signal: AbortSignal,
   ): Promise<{ definition: Definition; changed: boolean }>;
   /** Throws `definition_not_found`. `null`: the latest version. */
@@ -51,8 +57,8 @@ export interface Definitions {
 export function definitionsOf(context: SchedulerContext): Definitions {
   const { store } = context;
   return {
-    applyDefinition: (definition, workflowOf, { dryRun }, signal) =>
-      apply(context, { definition, workflowOf, dryRun }, signal),
+    applyDefinition: (definition, workflowOf, options, signal) =>
+      apply(context, { definition, workflowOf, ...options }, signal),
     async definition(name, version, signal) {
       const found = await store.definition(name, version, signal);
       if (found === undefined) throw definitionNotFound(name, version);
@@ -78,10 +84,9 @@ export function definitionsOf(context: SchedulerContext): Definitions {
   };
 }
 
-interface Application {
+interface Application extends ApplyOptions {
   definition: NewDefinition;
   workflowOf: (uses: DefinitionUse) => Follower['workflow'];
-  dryRun: boolean;
 }
 
 /** Throws `no_secrets_key` if no key of this process opens it. */
@@ -96,13 +101,13 @@ async function open({ sealing }: SchedulerContext, definition: Definition, signa
 
 async function apply(
   context: SchedulerContext,
-  { definition, workflowOf, dryRun }: Application,
+  { definition, workflowOf, dryRun, sealsInputs }: Application,
   signal: AbortSignal,
 ): Promise<{ definition: Definition; changed: boolean }> {
   const { store, sealing } = context;
   const { name } = definition;
-  const sealed = await sealing.sealDefinition(definition);
-  const seal = await sealing.sealEnv();
+  const sealed = await sealing.sealDefinition(definition, { sealsInputs });
+  const seal = await sealing.seal();
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const latest = await store.definition(name, null, signal);
     const known = latest && (await sealing.openDefinition(latest, signal));

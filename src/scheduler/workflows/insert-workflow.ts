@@ -4,7 +4,7 @@ import type { NewStep, NewSteps, NewWorkflow } from '../../core/dag/new-workflow
 import type { Workflow } from '../../core/dag/workflow.ts';
 import type { InsertOptions } from '../../store/job-store.ts';
 import type { SchedulerContext } from '../context.ts';
-import { type SealEnv, sealJob } from '../secrets/sealing.ts';
+import { type Seal, sealJob } from '../secrets/sealing.ts';
 
 export async function insertWorkflow(
   { store, telemetry, sealing }: SchedulerContext,
@@ -12,7 +12,7 @@ export async function insertWorkflow(
   options: InsertOptions,
   signal: AbortSignal,
 ): Promise<{ workflow: Workflow; replayed: boolean }> {
-  const steps = new CountedSteps(workflow.steps, workflow.submittedBy ?? null, await sealing.sealEnv());
+  const steps = new CountedSteps(workflow.steps, workflow.submittedBy ?? null, await sealing.seal());
   const inserted = await store.insertWorkflow({ ...workflow, steps }, options, signal);
   if (!inserted.replayed) {
     const { id, name, createdAt } = inserted.workflow;
@@ -21,15 +21,15 @@ export async function insertWorkflow(
   return inserted;
 }
 
-/** Counts steps by queue, names who submits them and seals their environments while the store iterates over them: there may be 100,000, made one by one. */
+/** Counts steps by queue, names who submits them and seals what is to be sealed while the store iterates over them: there may be 100,000, made one by one. */
 class CountedSteps implements NewSteps {
   readonly #steps: NewSteps;
   readonly #submittedBy: string | null;
-  readonly #seal: SealEnv;
+  readonly #seal: Seal;
   /** Steps that will run, counted by the last iteration. */
   byQueue: Record<string, number> = {};
 
-  constructor(steps: NewSteps, submittedBy: string | null, seal: SealEnv) {
+  constructor(steps: NewSteps, submittedBy: string | null, seal: Seal) {
     this.#steps = steps;
     this.#submittedBy = submittedBy;
     this.#seal = seal;

@@ -4,12 +4,13 @@ import type { Schedule } from '../../../src/api/schedule.ts';
 
 type JobSpec = Job | NonNullable<Schedule['job']>;
 
-/** The submission that would create the job again, without defaults, backoff and secrets. */
+/** The submission that would create the job again, without defaults, backoff, values of `env` and a sealed input. */
 export function submissionOf(job: JobSpec): JobSubmissionInput {
   return {
     ...(job.command !== null && { command: job.command }),
     ...(job.handler !== null && { handler: job.handler }),
     ...(job.input != null && { input: job.input }),
+    ...(job.seal_input && { seal_input: true }),
     ...(job.name !== null && { name: job.name }),
     ...(job.queue !== 'default' && { queue: job.queue }),
     ...(job.priority !== 0 && { priority: job.priority }),

@@ -11,6 +11,8 @@ export function copySpec(spec: JobSpec): JobSpec {
     command: spec.command,
     handler: spec.handler,
     input: copyJson(spec.input),
+    sealInput: spec.sealInput,
+    sealedInput: spec.sealedInput,
     maxAttempts: spec.maxAttempts,
     backoff: { ...spec.backoff },
     retryOn: spec.retryOn === null ? null : [...spec.retryOn],

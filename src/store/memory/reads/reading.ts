@@ -41,6 +41,8 @@ function listed(tables: Tables, entry: Entry): ListedJob {
     Object.assign(spec, { [field]: DEFAULT_SPEC[field] });
     cut.push(field);
   }
+  const hides = isLongText(spec.sealedInput);
+  if (hides) spec.sealedInput = null;
   if (isLongText(end.error)) {
     end.error = shortened(end.error);
     cut.push('error');
@@ -53,7 +55,7 @@ function listed(tables: Tables, entry: Entry): ListedJob {
     result = null;
     cut.push('result');
   }
-  return listedJob(jobOf(tables, cut.length === 0 ? entry : { ...entry, spec, end, result }), cut);
+  return listedJob(jobOf(tables, cut.length === 0 && !hides ? entry : { ...entry, spec, end, result }), cut);
 }
 
 /** Counts characters as SQL does: those outside of the basic plane are one. */

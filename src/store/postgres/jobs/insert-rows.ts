@@ -74,11 +74,16 @@ export function areAlike(jobs: readonly NewJob[]): jobs is Some<NewJob> {
 export function alikeColumns(jobs: Some<NewJob>, lane: number): unknown[] | null {
   const [first] = jobs;
   const { queue, kind, name, priority, tags, spec } = encodeSpec({ ...first, input: null });
-  const specs = jobs.map(({ input, unique }) => withKey(input === null ? spec : { ...spec, input }, unique));
+  const specs = jobs.map((job) => withKey(withInput(spec, job), job.unique));
   const document = JSON.stringify(specs);
   if (document.length > MAX_DOCUMENT_LENGTH) return null;
   const times = [first.runAt, first.delayMs, first.startTimeoutMs];
   return [queue, kind, name, priority, texts(tags), document, lane, ...times, ownFlags(first)];
+}
+
+function withInput(spec: StoredSpec, { input, sealedInput }: NewJob): StoredSpec {
+  const own = input === null ? spec : { ...spec, input };
+  return sealedInput === null ? own : { ...own, sealed_input: sealedInput };
 }
 
 function isAlike(a: NewJob, b: NewJob): boolean {
@@ -134,6 +139,8 @@ function newlyStored(asked: NewJob, id: number, now: number): Job {
     command: asked.command,
     handler: asked.handler,
     input: asked.input,
+    sealInput: asked.sealInput,
+    sealedInput: asked.sealedInput,
     maxAttempts: asked.maxAttempts,
     backoff: asked.backoff,
     retryOn: asked.retryOn,

@@ -23,8 +23,9 @@ const isLong = (text: string) => `length(${text}) > ${MAX_LISTED_LENGTH}`;
 const unlessLong = (json: string) => `case when ${isLong(`${json}::text`)} then null else ${json} end`;
 const namesOf = (long: readonly (readonly [name: string, text: string])[]) =>
   `array_remove(array[${long.map(([name, text]) => `case when ${isLong(text)} then '${name}' end`).join(', ')}], null)`;
-/** Keys of the stored spec. The value of an item is not shown with its job. */
-const inSpec = ['command', 'input', 'env', 'notify', 'item'].map((key) => [key, `(j.spec ->> '${key}')`] as const);
+/** Keys of the stored spec. An item's value and a sealed input are not shown with the job. */
+const HIDDEN = ['item', 'sealed_input'];
+const inSpec = ['command', 'input', 'env', 'notify', ...HIDDEN].map((key) => [key, `(j.spec ->> '${key}')`] as const);
 
 const short: Cuttable = {
   spec: `case when ${inSpec.map(([, text]) => isLong(text)).join(' or ')} then (j.spec - ${namesOf(inSpec)})
@@ -34,7 +35,7 @@ const short: Cuttable = {
   thrown: `${unlessLong('r.thrown')} as thrown`,
   result: unlessLong('x.value'),
   cut: namesOf([
-    ...inSpec.filter(([key]) => key !== 'item'),
+    ...inSpec.filter(([key]) => !HIDDEN.includes(key)),
     ['error', 'r.error'],
     ['thrown', 'r.thrown::text'],
     ['result', 'x.value::text'],

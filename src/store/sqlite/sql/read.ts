@@ -28,8 +28,8 @@ const whole: Cuttable = {
 const inSpec = (key: string) => `j.spec ->> '$.${key}'`;
 const isLong = (text: string) => `length(${text}) > ${MAX_LISTED_LENGTH}`;
 const unlessLong = (text: string) => `iif(${isLong(text)}, null, ${text})`;
-/** Keys of the stored spec that are left out if they are long. The value of an item is not shown with its job. */
-const OMITTED = ['input', 'env', 'notify', 'item'];
+/** Keys of the stored spec that are left out if they are long. An item's value and a sealed input are not shown with the job. */
+const OMITTED = ['input', 'env', 'notify', 'item', 'sealed_input'];
 
 /** `->>` of an array or object is its JSON text. A path that does not exist is ignored. */
 const short: Cuttable = {

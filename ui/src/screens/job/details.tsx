@@ -23,15 +23,7 @@ export function Details({ job }: { job: JobDetail }) {
           <pre className="command">{visibleText(job.command)}</pre>
         </section>
       )}
-      {(job.handler !== null || job.input != null) && (
-        <section className="card">
-          <header className="card-head">
-            <h2>{job.handler === null ? 'Standard input' : `Input of ${visibleText(job.handler)}`}</h2>
-            <CopyButton text={JSON.stringify(job.input, null, 2)} label="Copy" />
-          </header>
-          <JsonTree value={job.input} label="Input" />
-        </section>
-      )}
+      {(job.handler !== null || job.input != null || job.seal_input) && <Input job={job} />}
       <section className="card">
         <header className="card-head">
           <h2>Result</h2>
@@ -58,6 +50,22 @@ export function Details({ job }: { job: JobDetail }) {
         <JsonTree label="Settings" value={settingsOf(job)} />
       </section>
     </div>
+  );
+}
+
+function Input({ job }: { job: JobDetail }) {
+  return (
+    <section className="card">
+      <header className="card-head">
+        <h2>{job.handler === null ? 'Standard input' : `Input of ${visibleText(job.handler)}`}</h2>
+        {!job.seal_input && <CopyButton text={JSON.stringify(job.input, null, 2)} label="Copy" />}
+      </header>
+      {job.seal_input ? (
+        <p className="faint">Sealed: only the worker that runs the job gets it.</p>
+      ) : (
+        <JsonTree value={job.input} label="Input" />
+      )}
+    </section>
   );
 }
 

@@ -73,6 +73,11 @@ function RunChangedDialog({ job, onClose }: JobDialogProps) {
           The values of {job.env.join(', ')} cannot be read back, so the new job is submitted without them.
         </p>
       )}
+      {job.seal_input && (
+        <p className="note">
+          Its input is sealed and cannot be read back. The new job has what is given here, sealed as well.
+        </p>
+      )}
       <JobForm
         start={{ ...submissionOf(job), backoff: job.backoff }}
         verb="Submit as a new job"

@@ -107,8 +107,15 @@ async function targetEdit(existing: Schedule, fields: Fields): Promise<TargetEdi
   if (JOB_FIELDS.every((field) => fields[field] === before[field])) return {};
   // An empty field is the default. The server keeps what the form does not show.
   const cleared = { ...(fields.queue.trim() === '' && { queue: null }) };
-  const input = fields.target === 'handler' && fields.input.trim() === '' ? { input: null } : {};
+  // A sealed input cannot be read back: an empty field keeps it.
+  const isCleared = fields.target === 'handler' && fields.input.trim() === '' && !keepsSealed(existing);
+  const input = isCleared ? { input: null } : {};
   return { job: { ...jobOf(fields), ...cleared, ...input } };
+}
+
+/** Whether an empty field keeps the input that the schedule has. */
+export function keepsSealed(existing: Schedule | undefined): boolean {
+  return existing?.job?.handler != null && existing.job.seal_input;
 }
 
 /** Whether both run the same stored workflow with the same values. */

@@ -3,7 +3,7 @@ import { QueueField } from '../../parts/queue-field.tsx';
 import { WorkflowField } from '../../shell/workflow-field.tsx';
 import { countText } from '../../words/count.ts';
 import { visibleLine } from '../../words/visible-text.ts';
-import type { Target } from './schedule-fields.ts';
+import { keepsSealed, type Target } from './schedule-fields.ts';
 import type { FieldsProps } from './when-fields.tsx';
 
 const TARGETS: readonly [Target, string][] = [
@@ -30,7 +30,9 @@ export function TargetFields({ fields, onChange, existing }: FieldsProps & { exi
           />
         </label>
       )}
-      {fields.target === 'handler' && <HandlerFields fields={fields} onChange={onChange} />}
+      {fields.target === 'handler' && (
+        <HandlerFields fields={fields} onChange={onChange} keepsSealed={keepsSealed(existing)} />
+      )}
       {fields.target === 'workflow' && (
         <WorkflowField value={fields.workflow} onChange={(workflow) => onChange({ workflow })} {...hintOf(existing)} />
       )}
@@ -55,7 +57,7 @@ function TargetChoice({ fields, onChange }: FieldsProps) {
   );
 }
 
-function HandlerFields({ fields, onChange }: FieldsProps) {
+function HandlerFields({ fields, onChange, keepsSealed: isKept }: FieldsProps & { keepsSealed: boolean }) {
   return (
     <>
       <label className="field">
@@ -77,6 +79,7 @@ function HandlerFields({ fields, onChange }: FieldsProps) {
           value={fields.input}
           onChange={(event) => onChange({ input: event.target.value })}
         />
+        {isKept && <p className="faint small-text">Leave empty to keep the sealed input.</p>}
       </label>
     </>
   );

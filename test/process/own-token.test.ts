@@ -126,13 +126,32 @@ test('own token: a folder that another user made in its place is not used', {
   const script = `mkdir -p ${place} && printf %s wkr_forged > ${place}/token && printf %s ${process.pid} > ${place}/pid`;
   await run('setpriv', [`--reuid=${OTHER}`, `--regid=${OTHER}`, '--clear-groups', 'sh', '-c', script]);
   const called = await callWorkron(['auth', 'header'], { env: { XDG_STATE_HOME: join(folder.path, 'state') } });
-  assert.doesNotMatch(called.stdout, /forged/);
+  assert.doesNotMatch(called.stdout, /forged|Bearer/);
+});
+
+test('auth header: without access it prints nothing, fails and says what to do', async () => {
+  await using scene = await setUp();
+  const { server, url, folder, workron } = scene;
+  const asStranger = (...words: string[]) =>
+    callWorkron(words, { env: { XDG_STATE_HOME: join(folder, 'nobody'), WORKRON_URL: url } });
+  const refused = await asStranger('auth', 'header');
+  assert.deepEqual([refused.code, refused.stdout], [4, '']);
+  assert.match(refused.stderr, /give the token by WORKRON_TOKEN, --token or --token-file/);
+  const given = await asStranger('auth', 'header', '--token', 'wkr_of-another-installation');
+  assert.deepEqual([given.code, given.stdout], [0, 'authorization: Bearer wkr_of-another-installation\n']);
+  server.signal('SIGTERM');
+  await server.exited;
+  const gone = await workron('auth', 'header');
+  assert.deepEqual([gone.code, gone.stdout], [6, ''], 'the token of an ended server is not given to who took its port');
+  assert.match(gone.stderr, /no Workron answers at/);
 });
 
 test('own token: with --insecure-no-token everybody may do everything, and it says so', async () => {
   await using scene = await setUp(['--port', '0', '--insecure-no-token']);
-  const { server, url } = scene;
+  const { server, url, workron } = scene;
   assert.equal(await status(url), 200);
+  const header = await workron('auth', 'header');
+  assert.deepEqual([header.code, header.stdout], [0, 'x-workron: no-token\n'], 'a script needs no other form for it');
   assert.match(server.output(), /WARNING +no token: every user of this machine can run commands/);
   await eventually(() => /every user of this machine can run commands as this one/.test(server.output()));
 });

@@ -10,9 +10,11 @@ export function authCommand(): Command {
   const header = clientCommand('header', 'Print the header with the token, for curl -H "$(workron auth header)"', {
     ids: false,
   });
-  header.action(() => {
+  header.action(async () => {
     const { url, token } = settingsFrom(header, 'client');
     const known = token ?? findLocalServer(url)?.token ?? null;
+    // Only a server that needs none may be called without: any other refuses, or does not answer, and the error says so.
+    if (known === null) await connect(header).json(routes.readRoot);
     print(known === null ? 'x-workron: no-token' : `authorization: Bearer ${known}`);
   });
   const link = clientCommand('link', 'Print a link to the dashboard that logs in, once, within ten minutes', {

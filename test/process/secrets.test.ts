@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chownSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { callWorkron, plainEnvironment } from '../kit/command-line.ts';
@@ -45,6 +45,24 @@ test('secrets: a job finds neither token nor database password in /proc', { skip
   const job = (await (await call(`/jobs/${id}/wait?timeout=60s`)).json()) as { status: string };
   assert.equal(job.status, 'done');
   assert.equal(await (await call(`/jobs/${id}/logs`)).text(), 'server is visible\n');
+});
+
+test('database: a server does not start in a folder of root that all users can write to', {
+  skip: whyNot(),
+}, async () => {
+  await using folder = await temporaryFolder();
+  chmodSync(folder.path, 0o777);
+  const args = ['up', '--port', '0', '--db-url', join(folder.path, 'w.db'), '--log-level', 'warn'];
+  const start = () => startWorkron({ args, env: { HOME: folder.path, TMPDIR: folder.path }, uid: OTHER });
+  await assert.rejects(
+    start(),
+    /can be written to by all users: .*choose another folder by --db-url, or make it yours/s,
+  );
+  assert.equal(existsSync(join(folder.path, 'w.db')), false);
+  chownSync(folder.path, OTHER, OTHER);
+  await using server = await start();
+  assert.equal((await fetch(`${server.url}/health`)).status, 200);
+  assert.equal(statSync(folder.path).mode & 0o7777, 0o775);
 });
 
 test('secrets: a descriptor that bin/workron did not set is a usage error', async () => {

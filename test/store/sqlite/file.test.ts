@@ -1,5 +1,16 @@
 import assert from 'node:assert/strict';
-import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -238,3 +249,57 @@ test('sqlite: a file that another user made is not used, nor a database beside w
   }
   await using _store = await open(file);
 });
+
+const needsRoot = { skip: process.getuid?.() === 0 ? false : 'needs root, to be another user' };
+const OTHER = 65_533;
+
+/** Runs a line as another user. Returns its exit code. */
+function asOther(line: string): number | null {
+  const { status, error } = spawnSync('sh', ['-c', line], { uid: OTHER, gid: OTHER });
+  if (error !== undefined) throw error;
+  return status;
+}
+
+test(
+  'sqlite: no other user can replace the database in its folder, and the log says what was changed',
+  needsRoot,
+  async () => {
+    await using folder = await aFolder();
+    const file = join(folder.path, 'workron.db');
+    chmodSync(folder.path, 0o777);
+    assert.equal(asOther(`touch ${folder.path}/a && mv ${folder.path}/a ${folder.path}/b`), 0);
+    const lines: object[] = [];
+    const log = { ...silentLog, warn: (fields: object) => lines.push(fields) };
+    await using _store = await openSqlite({ file, clock: new VirtualClock(), log });
+    assert.equal(statSync(folder.path).mode & 0o7777, 0o775);
+    assert.deepEqual(lines, [{ folder: folder.path, mode: '777' }]);
+    assert.notEqual(asOther(`mv ${file} ${file}-taken || cp /dev/null ${folder.path}/c`), 0);
+    assert.ok(existsSync(file));
+  },
+);
+
+test('sqlite: a folder like /tmp, where each user can replace only files of their own, is left as it is', async () => {
+  await using folder = await aFolder();
+  chmodSync(folder.path, 0o1777);
+  await using _store = await open(join(folder.path, 'workron.db'));
+  assert.equal(statSync(folder.path).mode & 0o7777, 0o1777);
+});
+
+test(
+  'sqlite: a folder of another user, who could replace the database, is refused and left as it is',
+  needsRoot,
+  async () => {
+    await using folder = await aFolder();
+    await using elsewhere = await aFolder();
+    const file = join(folder.path, 'workron.db');
+    chownSync(folder.path, OTHER, OTHER);
+    const refused = { code: 'store_unavailable', message: /the folder .* belongs to another user \(65533\).*--db-url/ };
+    await assert.rejects(open(file), refused);
+    assert.deepEqual(readdirSync(folder.path), []);
+    chownSync(folder.path, 0, 0);
+    await (await open(file))[Symbol.asyncDispose]();
+    chownSync(folder.path, OTHER, OTHER);
+    symlinkSync(file, join(elsewhere.path, 'link.db'));
+    await assert.rejects(open(join(elsewhere.path, 'link.db')), refused);
+  },
+);

@@ -1,7 +1,7 @@
 /** Jobs in one SQLite file. This side only encodes, calls the threads and decodes. */
 
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Clock } from '../../../core/clock.ts';
 import type { Log } from '../../../ops/log.ts';
 import { askAll, bindAll } from '../../bind.ts';
@@ -10,7 +10,7 @@ import type { Store } from '../../store.ts';
 import { transactional } from '../graph/enlist.ts';
 import { calls, type Threads } from './calls.ts';
 import { homeOf } from './home.ts';
-import { createPrivate, makePrivate, requireOwn } from './private-files.ts';
+import { createPrivate, keepFolder, makePrivate, requireOwn } from './private-files.ts';
 import { type ReaderMethods, readerMethods } from './reader-methods.ts';
 import { Thread } from './thread.ts';
 import { urgentReads, type WriterMethods, writerMethods } from './writer-methods.ts';
@@ -22,14 +22,18 @@ export interface SqliteStore extends Store {
 
 /**
  * Opens the file, creating it if there is none, and migrates its schema. One process at a time owns a file: others are
- * refused with `store_unavailable`, whatever name they use for it. So is a file of another user.
+ * refused with `store_unavailable`, whatever name they use for it. So is a file or a folder of another user.
  */
 export async function openSqlite(options: { file: string; clock: Clock; log: Log }): Promise<SqliteStore> {
   const { clock, log } = options;
   // A symbolic link to a file that does not exist cannot be resolved. An existing file must not be opened and closed here: that
   // would end the locks of the application's own connections.
-  if (!existsSync(options.file)) createPrivate(options.file);
+  if (!existsSync(options.file)) {
+    keepFolder(dirname(resolve(options.file)), log);
+    createPrivate(options.file);
+  }
   const file = homeOf(options.file);
+  keepFolder(dirname(file), log);
   requireOwn(file);
   const hints = new LocalHints();
   const writer = await Thread.start<WriterMethods>({

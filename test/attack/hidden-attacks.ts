@@ -8,9 +8,11 @@ import { ADMIN_TOKEN } from './http-attacks.ts';
 
 const PLAIN = 'canary-of-a-plain-variable';
 const SECRET = 'canary-of-a-secret';
+const INPUT = 'canary-of-a-sealed-input';
 const ENV = { PLAIN, PW: { secret: 'attacked' } };
+const HANDLED = { handler: 'h', input: { card: INPUT }, seal_input: true, env: ENV };
 const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
-/** Streams that do not end, and the file of a stored workflow, which has its env as it was written. */
+/** Streams that do not end, and the file of a stored workflow, which has env and inputs as they were written. */
 const LEFT_OUT: readonly string[] = [
   routes.streamEvents.path,
   routes.nudgeWorker.path,
@@ -18,19 +20,23 @@ const LEFT_OUT: readonly string[] = [
   routes.readDefinitionSource.path,
 ];
 
-/** Every answer that can be read, by the caller with all rights, after values were put wherever a variable can be. */
+/** Every answer that can be read, by the caller with all rights, after values were put wherever a variable or a sealed input can be. */
 export async function hiddenAttacks(server: TestServer): Promise<Attack[]> {
   const make = async (method: string, path: string, body: object) => {
     const { status, body: made } = await server.call(method, path, body, admin);
     assert.ok(status < 300, `${method} ${path}: ${status} ${JSON.stringify(made)}`);
     return String(made.id ?? made.name);
   };
-  const steps = [{ key: 'a', command: 'true', env: ENV, delay: '1h' }];
-  const source = `name: hidden\nsteps:\n  - { key: a, command: 'true', env: { PLAIN: ${PLAIN}, PW: { secret: attacked } } }\n`;
+  const steps = [
+    { key: 'a', command: 'true', env: ENV, delay: '1h' },
+    { key: 'b', ...HANDLED, delay: '1h', for_each: [1] },
+  ];
+  const source = JSON.stringify({ name: 'hidden', steps });
   await make('PUT', '/secrets/attacked', { value: SECRET });
-  const job = await make('POST', '/jobs', { command: 'true', delay: '1h', env: ENV });
+  const sealed = { input: INPUT, seal_input: true };
+  const job = await make('POST', '/jobs', { command: 'true', delay: '1h', env: ENV, ...sealed });
   const workflow = await make('POST', '/workflows', { name: 'hidden', steps });
-  await make('PUT', '/schedules/hidden', { every: '1h', job: { command: 'true', env: ENV } });
+  await make('PUT', '/schedules/hidden', { every: '1h', job: HANDLED });
   await make('PUT', '/definitions/hidden', { source });
   const reads = Object.values(routes).filter(({ method, path }) => method === 'GET' && !LEFT_OUT.includes(path));
   const addresses = reads.flatMap(({ path }) => {
@@ -44,18 +50,21 @@ export async function hiddenAttacks(server: TestServer): Promise<Attack[]> {
     ['POST', `/jobs/${job}/cancel`],
     ['POST', `/jobs/${job}/retry`],
     ['PATCH', '/schedules/hidden', { every: '2h' }],
+    ['PATCH', '/schedules/hidden', { job: { input: { card: `${INPUT}-2` } } }],
+    ['POST', '/schedules/hidden/run'],
     ['POST', '/schedules/hidden/pause'],
+    ['POST', '/jobs', { command: 'true', input: { not: 'a text', card: INPUT }, seal_input: true }],
     ['POST', '/jobs', { command: 'true', env: { ...ENV, 'NOT=A NAME': PLAIN } }],
     ['POST', '/jobs', { command: 'true', env: { PW: { secret: 'attacked', value: SECRET } } }],
   ];
   const requests = [...new Set(addresses)].map((path): [string, string, object?] => ['GET', path]);
   return [...requests, ...changes].map(([method, path, body]) => ({
-    group: 'values of env and secrets',
+    group: 'values of env, secrets and sealed inputs',
     name: `${method} ${path}`,
     async attempt() {
       const answer = await server.call(method, path, body, admin);
       const text = JSON.stringify(answer.body);
-      return text.includes(PLAIN) || text.includes(SECRET) ? `${answer.status} shows a value` : null;
+      return [PLAIN, SECRET, INPUT].some((value) => text.includes(value)) ? `${answer.status} shows a value` : null;
     },
   }));
 }
@@ -80,7 +89,7 @@ export function sealedAttacks(server: TestServer): Attack[] {
     ['DELETE', '/secrets/~data-key-00000000'],
   );
   return attempts.map(([method, path, body]) => ({
-    group: 'values of env and secrets',
+    group: 'values of env, secrets and sealed inputs',
     name: `${method} ${path} ${JSON.stringify(body ?? {}).slice(0, 60)}`,
     async attempt() {
       const { status } = await server.call(method, path, body, admin);

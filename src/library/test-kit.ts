@@ -8,6 +8,7 @@ import { NEVER } from '../core/never.ts';
 import { NODE_DEFAULTS, openNode } from '../node/node.ts';
 import { openStore } from '../node/open-store.ts';
 import { systemClock } from '../ops/clock.ts';
+import { KeyRing } from '../ops/key-ring.ts';
 import { silentLog } from '../ops/log.ts';
 import { monotonicMs } from '../ops/monotonic.ts';
 import type { JobSource } from '../worker/job-source.ts';
@@ -40,6 +41,9 @@ export interface TestKitOptions extends Pick<OpenOptions, 'schema' | 'middleware
 /** Ends a chain of jobs that submit each other forever. */
 const MAX_RUNS = 10_000;
 
+/** Seals what an application seals with its own. The same for all tests, as a test may open the database of an earlier one. */
+const KEY = KeyRing.parse(Buffer.alloc(32).toString('base64'));
+
 /** Webhooks are not sent. */
 const handlesNothing = () => undefined;
 
@@ -69,7 +73,8 @@ export async function openTestKit({ url = 'memory:', ...options }: TestKitOption
     else clock.offsetMs += ms;
   };
   if (options.now !== undefined) await move(instantOf('now', options.now) - (await store.now(NEVER)));
-  const backend = storeBackend(await openNode({ store, settings: NODE_DEFAULTS, log: silentLog, clock }));
+  const node = await openNode({ store, settings: NODE_DEFAULTS, log: silentLog, clock, secretKeys: KEY });
+  const backend = storeBackend(node);
   const registered = await backend.source().register(
     {
       name: 'test',
@@ -193,14 +198,16 @@ export class TestKit implements AsyncDisposable {
 
   /** Returns the inputs of all submitted jobs of this kind, oldest first. */
   async submitted<Input>(type: JobType<Input>): Promise<Input[]> {
+    const { scheduler, context } = this.#backend.node;
     const inputs: Input[] = [];
     let before: number | null = null;
     do {
-      const page = await this.#backend.node.scheduler.jobs({}, { before, limit: 1_000 }, NEVER);
+      const page = await scheduler.jobs({}, { before, limit: 1_000 }, NEVER);
       for (const job of page.items) {
         if (job.handler !== type.name) continue;
-        const { input } = job.cut?.includes('input') ? await this.#backend.node.scheduler.job(job.id, NEVER) : job;
-        inputs.push(input as Input);
+        const whole = job.sealInput || job.cut?.includes('input') ? await scheduler.job(job.id, NEVER) : job;
+        const [opened] = await context.sealing.openJobs([whole], NEVER);
+        inputs.push(opened?.input as Input);
       }
       before = page.nextBefore;
     } while (before !== null);

@@ -85,7 +85,7 @@ export async function openNode(options: NodeOptions): Promise<WorkronNode> {
     await parts.context.sealing.prepare().catch((error: unknown) => {
       log.warn(
         { error },
-        'no data key could be made; jobs with texts in env cannot be submitted here until there is one',
+        'no data key could be made; jobs with texts in env or sealed inputs cannot be submitted here until there is one',
       );
     });
     otelMetrics = await exportMetrics(parts.context, version);

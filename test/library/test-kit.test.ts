@@ -35,6 +35,23 @@ const PLACES: Record<string, () => Promise<{ url: string; schema?: string } & As
 
 for (const [name, openPlace] of Object.entries(PLACES)) {
   describe(`test kit: ${name}`, () => {
+    test('a job with a sealed input runs without a key of its own, and the test sees its input', async () => {
+      await using place = await openPlace();
+      const charge = job('charge', { sealInput: true, run: (card: string) => card.length });
+      const cards = ['4242', 'x'.repeat(10_000)];
+      await using kit = await openTestKit({ ...place, jobs: [charge] });
+      await kit.workron.submitAll(charge, cards);
+      assert.deepEqual(await kit.submitted(charge), cards);
+      const ran = await kit.runAll();
+      assert.deepEqual(
+        ran.map(({ input, result }) => [input, result]),
+        [
+          [null, 4],
+          [null, 10_000],
+        ],
+      );
+    });
+
     test('a test begins at its own date and advances to any other, through a change of the clocks', async () => {
       await using place = await openPlace();
       const ticks: (string | undefined)[] = [];

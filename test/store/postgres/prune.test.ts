@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import pg from 'pg';
 import { forever } from '../../../contract/kit/steps.ts';
 import { statements } from '../../../src/store/postgres/base/sql.ts';
+import { effort } from '../../effort.ts';
 import { openTestPostgres } from '../../kit/postgres.ts';
 
 /** More than one window of the pruner. */
@@ -62,4 +63,18 @@ test('postgres prune: jobs that are too young are not read', async () => {
   const pages = (plan['Shared Hit Blocks'] as number) + (plan['Shared Read Blocks'] as number);
   assert.equal(plan['Actual Rows'], 10);
   assert.ok(pages < 200, `read ${pages} pages`);
+});
+
+test('postgres prune: jobs that were looked at while they were too young are found again', {
+  skip: effort.full ? false : 'only with full effort',
+}, async () => {
+  await using given = await scene();
+  const { store, client, schema } = given;
+  // As many as a call reads, and within the time that ids and creation may differ.
+  const young = 220_000;
+  await writeEnded(client, schema, { from: 1, to: young, hours: 0.99 });
+  assert.equal(await store.prune(KEEP_AN_HOUR, 10, forever), 0);
+  await client.query(`update "${schema}".run set ended_at = ended_at - interval '1 hour' where job_id <= 10`);
+  await writeEnded(client, schema, { from: young + 1, to: young + 500_000, hours: 0.99 });
+  assert.equal(await store.prune(KEEP_AN_HOUR, 100, forever), 10);
 });

@@ -8,8 +8,8 @@ import { numbers } from '../base/values.ts';
 
 /** Ended jobs read at once. */
 const WINDOW = 20_000;
-/** Windows read per call and status: most of their jobs may be such that are kept, steps of a workflow for example. */
-const MAX_WINDOWS = 10;
+/** Windows that each call reads from the first job on, and then from where the last call stopped. */
+const WINDOWS = 10;
 /** Jobs deleted per statement. */
 const PIECE = 5_000;
 
@@ -21,8 +21,8 @@ interface OldRow {
 
 /**
  * Ended jobs are deleted by age, but walked by id, for which there is an index: an index by age would have to be maintained
- * on the hot path. Jobs end roughly in the order of their ids, so the walk meets the oldest first; where it does not,
- * it continues from call to call (`Context.pruned`) until it has been through all.
+ * on the hot path. Jobs end roughly in the order of their ids, so each call meets the oldest first. Where many jobs are kept that were
+ * created as early, steps of a workflow for example, it goes on from call to call (`Context.pruned`) until it has been through all.
  */
 export async function prune(
   context: Context,
@@ -114,34 +114,40 @@ async function pruneEnded(
   limit: number,
   signal: AbortSignal,
 ): Promise<number> {
+  const { pruned } = context;
   let count = 0;
-  for (let windows = 0; windows < MAX_WINDOWS && count < limit; windows += 1) {
-    count += await pruneWindow(context, status, { keepMs, limit: limit - count }, signal);
-    if (!context.pruned.has(status)) break;
+  let after = 0;
+  for (let windows = 0; windows < 2 * WINDOWS && count < limit; windows += 1) {
+    if (windows === WINDOWS) after = Math.max(after, pruned.get(status) ?? 0);
+    const { gone, next } = await pruneWindow(context, status, { keepMs, after, limit: limit - count }, signal);
+    count += gone;
+    if (next === null) {
+      pruned.delete(status);
+      break;
+    }
+    after = next;
+    if (windows >= WINDOWS) pruned.set(status, after);
   }
   return count;
 }
 
+/** `next`: where the next window begins; `null` after the last one. */
 async function pruneWindow(
   context: Context,
   status: TerminalStatus,
-  { keepMs, limit }: { keepMs: number; limit: number },
+  { keepMs, after, limit }: { keepMs: number; after: number; limit: number },
   signal: AbortSignal,
-): Promise<number> {
-  const { database, sql, pruned } = context;
-  const after = pruned.get(status) ?? 0;
-  const window = [keepMs, after, WINDOW, limit + 1];
+): Promise<{ gone: number; next: number | null }> {
+  const { database, sql } = context;
+  const window = [keepMs, after, WINDOW, limit];
   const rows =
     status === 'done'
       ? await database.query<OldRow>(sql.oldEndedDone, window, signal)
       : await database.query<OldRow>(sql.oldEndedAs, [...window, status], signal);
   const [first] = rows;
-  if (first === undefined) {
-    pruned.delete(status);
-    return 0;
-  }
+  if (first === undefined) return { gone: 0, next: null };
   const gone = await database.transaction(signal, async (session) => {
-    const ids = rows.slice(0, limit).map(({ job_id }) => job_id);
+    const ids = rows.map(({ job_id }) => job_id);
     const locked = await session.query<{ job_id: number }>(sql.lockOld, [numbers(ids), status, keepMs]);
     if (locked.length === 0) return 0;
     const old = await session.query<{ job_id: number }>(sql.prunable, [numbers(locked.map(({ job_id }) => job_id))]);
@@ -153,10 +159,5 @@ async function pruneWindow(
     );
     return old.length;
   });
-  // Stays here while there is more to delete, and starts over at the end.
-  if (gone < limit) {
-    if (first.looked === WINDOW) pruned.set(status, first.last);
-    else pruned.delete(status);
-  }
-  return gone;
+  return { gone, next: first.looked === WINDOW ? first.last : null };
 }

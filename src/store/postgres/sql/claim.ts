@@ -101,10 +101,13 @@ export function claimSql(s: string) {
             - ceil((q.rate -> 'perMs')::float8 * ${most} / (q.rate -> 'limit')::float8) * interval '1 ms')
         or q.max_running <= (
           select count(distinct l.job_id) from ${heldIn(s)} join ${s}.lane k on k.id = l.lane where k.queue = q.name)`;
-  /** Lanes from which nothing may be claimed now. Read once, because a lookup per lane costs more than reading the lane's head. */
+  /**
+   * Lanes from which nothing may be claimed now. Read once, because a lookup per lane costs more than reading the lane's head; and queues
+   * first (`offset 0`), as PostgreSQL may have no statistics of a table of a few queues, and would look up the queue of each lane.
+   */
   const closed = (isClosed: string) => `closed as materialized (
-        select n.id from ${s}.queue q join ${s}.lane n on n.queue = q.name
-        where q.paused_at is not null or ${isClosed})`;
+        select n.id from (select q.name from ${s}.queue q where q.paused_at is not null or ${isClosed} offset 0) q
+        join ${s}.lane n on n.queue = q.name)`;
   /**
    * `tops`: the $5 most urgent heads of the open `lanes` (alias u), where a head is the most urgent job of a lane. Other lanes
    * have none of the $5 most urgent jobs. `bound`: the last of $5 heads; no job after it is one of the $5 most urgent. If

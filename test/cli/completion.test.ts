@@ -85,9 +85,33 @@ test('completion: bash completes with the script', () => {
   assert.deepEqual(inBash('workron jobs --queue=re'), ['reports\n', '']);
 });
 
-const hasFish = spawnSync('fish', ['--version']).error === undefined;
+/** Options of a test that needs a shell that not every machine has. */
+function needs(shell: string): { skip: false | string } {
+  return { skip: spawnSync(shell, ['--version']).error === undefined ? false : `${shell} is not installed` };
+}
 
-test('completion: fish completes with the script', { skip: hasFish ? false : 'fish is not installed' }, () => {
+test('completion: zsh completes with the script', needs('zsh'), () => {
+  // Zsh completes only at a terminal. The key prints the line that it made, after the values that it offers.
+  const inZsh = (line: string): string => {
+    const [seen = ''] = inShell(
+      'zsh',
+      `export SETUP='autoload -U compinit; compinit -D; source <(workron completion zsh)
+tab() { zle expand-or-complete; zle -R; print -r -- "<$BUFFER>"; exit }; zle -N tab; bindkey "^I" tab'
+zmodload zsh/zpty; zpty shell zsh -f -i; zpty -w shell 'eval $SETUP'; zpty -w -n shell '${line}'$'\t'
+zpty -r shell seen '*<*>'; print -r -- $seen`,
+    );
+    return seen;
+  };
+  assert.match(inZsh('workron schedule show nigh'), /<workron schedule show nightly >/);
+  assert.match(
+    inZsh(`workron --url ${server.url} queues show `),
+    /\b(mail +reports|reports +mail) +-- 0 pending[^]*<workron/,
+  );
+  assert.match(inZsh('workron jobs --queue=re'), /<workron jobs --queue=reports >/);
+  assert.match(inZsh('workron apply package.js'), /<workron apply package.json >/, 'a file may follow');
+});
+
+test('completion: fish completes with the script', needs('fish'), () => {
   // Fish complains on stderr about a home that it cannot write to.
   const inFish = (line: string) => inShell('fish', `workron completion fish | source; complete -C '${line}'`)[0];
   assert.equal(inFish('workron schedule show nigh'), 'nightly\tAt 00:00\n');

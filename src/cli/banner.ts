@@ -1,5 +1,6 @@
 /** The text that a server process prints when it has started. */
 
+import { countText } from '../api/count-text.ts';
 import { PAGE_PATH, routes } from '../api/routes.ts';
 import type { Role, Settings } from '../ops/settings/settings.ts';
 import { COMMAND } from './command-name.ts';
@@ -25,7 +26,7 @@ export function banner({ settings, roles, url, location, link, tls }: BannerFact
   else line('store', `${settings.store.driver} ${location}`);
   if (roles.includes('worker')) {
     const queues = settings.queues === null ? 'all queues' : settings.queues.join(', ');
-    line('worker', `${settings.workers} slots, ${queues}`);
+    line('worker', `${countText(settings.workers, 'slot')}, ${queues}`);
   }
   if (url !== null) {
     line('dashboard', url + (link ?? `${PAGE_PATH}/`));

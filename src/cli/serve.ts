@@ -1,6 +1,7 @@
 /** Runs the roles that a process was given until a signal ends it. */
 
 import { once } from 'node:events';
+import { countText } from '../api/count-text.ts';
 import { isWorkronError } from '../core/error.ts';
 import type { ServerCertificate } from '../http/server-certificate.ts';
 import type { Backend } from '../library/backend.ts';
@@ -50,7 +51,7 @@ async function serveRemoteWorker(settings: Settings, { isolation, log, shutdown 
   const urls = settings.schedulerUrls;
   const ca = orUsageError(() => readAuthority(settings.ca));
   await using source = httpSource({ urls, token: workerToken(settings), ca, log, version });
-  process.stdout.write(`Workron worker: ${settings.workers} slots for ${urls.join(', ')}\n`);
+  process.stdout.write(`Workron worker: ${countText(settings.workers, 'slot')} for ${urls.join(', ')}\n`);
   const handlers = await remoteHandlers(settings);
   await runWorker({ source, staysDrained: false, handlers, settings, isolation, log, shutdown });
   return true;

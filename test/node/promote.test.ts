@@ -45,6 +45,8 @@ test('promote: everything is there, times by the other clock, ids go on, and the
   assert.ok(lines.includes('job: 32 rows'), lines.join('\n'));
   assert.ok(!lines.some((line) => line.endsWith(': 0 rows')), lines.join('\n'));
   await promote(options);
+  assert.ok(lines.includes('meta: 1 row'), lines.join('\n'));
+  assert.ok(!lines.some((line) => line.endsWith(' 1 rows')), lines.join('\n'));
   assert.equal(hashOf(file), before);
   const differenceMs = Number(
     /is (-?\d+) ms ahead/.exec(lines.findLast((line) => line.startsWith('clocks')) ?? '')?.[1],

@@ -76,7 +76,7 @@ test('progress is drawn in the list of jobs and on the job', async () => {
   await client.submitAll([{ handler: 'import' }, { handler: 'import' }]);
   await post('/jobs/claim', { ...claim, limit: 2 });
   await page.goto(`${url}/ui/workers`);
-  await page.getByText('1 of 1 slots').waitFor();
+  await page.getByText('1 of 1 slot').waitFor();
 });
 
 test('skipped steps are not drawn as done', async () => {

@@ -1,6 +1,7 @@
 /** Changes all jobs that match a filter: starts an operation on the server and waits for its end. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { countText } from '../../api/count-text.ts';
 import type { Operation } from '../../api/operation.ts';
 import { routes } from '../../api/routes.ts';
 import { type Output, print, printData } from '../client-command.ts';
@@ -54,7 +55,10 @@ async function untilEnd(connection: Connection, started: Operation, silent: bool
   while (operation.status === 'running') {
     await sleep(POLL_MS);
     operation = await connection.json(routes.readOperation, { params: { id: operation.id } });
-    if (!silent) line.show(`${operation.action}: ${operation.changed + operation.skipped} of ${operation.total} jobs`);
+    if (!silent)
+      line.show(
+        `${operation.action}: ${operation.changed + operation.skipped} of ${countText(operation.total, 'job')}`,
+      );
   }
   return operation;
 }
@@ -81,10 +85,10 @@ async function isConfirmed(connection: Connection, { action, filter, yes, output
 }
 
 function matchText(total: number): string {
-  return total === 1 ? '1 job matches' : `${total} jobs match`;
+  return countText(total, 'job matches', 'jobs match');
 }
 
 function resultText({ action, changed, skipped }: Operation): string {
   const left = skipped === 0 ? '' : `; ${skipped} ${VERBS[action].left}`;
-  return `${VERBS[action].done} ${changed} ${changed === 1 ? 'job' : 'jobs'}${left}`;
+  return `${VERBS[action].done} ${countText(changed, 'job')}${left}`;
 }

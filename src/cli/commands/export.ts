@@ -1,5 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { Command } from 'commander';
+import { countText } from '../../api/count-text.ts';
 import { print } from '../client-command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
@@ -22,7 +23,7 @@ export function exportCommand(): Command {
     const { exportTo, exportToFile } = await import('../../node/export/export.ts');
     const options = { store, schema, tell: note };
     const rows = file === '-' ? await exportTo(process.stdout, options) : await exportToFile(file, options);
-    note(`${rows} rows are exported`);
+    note(`${countText(rows, 'row is', 'rows are')} exported`);
   });
 }
 
@@ -40,7 +41,7 @@ export function restoreCommand(): Command {
     const { restore } = await import('../../node/export/restore.ts');
     const input = file === '-' ? process.stdin : createReadStream(file);
     const rows = await restore({ input, store, schema, tell: print });
-    print(`${rows} rows are restored. Start Workron with the same --db-url.`);
+    print(`${countText(rows, 'row is', 'rows are')} restored. Start Workron with the same --db-url.`);
   });
 }
 

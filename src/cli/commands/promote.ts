@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { Command } from 'commander';
+import { countText } from '../../api/count-text.ts';
 import { chooseStore } from '../../ops/settings/store.ts';
 import { print } from '../client-command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
@@ -36,7 +37,7 @@ export function promoteCommand(): Command {
       if (dryRun) return promotion.rehearse(options);
       const rows = await promotion.promote(options);
       print(
-        `${rows} rows are in PostgreSQL. Start it with the same port: workron up --db-url ${target.url.replace(/:[^:@/]*@/, ':…@')}`,
+        `${countText(rows, 'row is', 'rows are')} in PostgreSQL. Start it with the same port: workron up --db-url ${target.url.replace(/:[^:@/]*@/, ':…@')}`,
       );
       print(`${source.file} is as it was. Do not start Workron on it again.`);
     });

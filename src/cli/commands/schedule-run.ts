@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { countText } from '../../api/count-text.ts';
 import { routes } from '../../api/routes.ts';
 import type { Tick } from '../../api/tick.ts';
 import { clientCommand, connect, type Output, outputOf, print, printData, terminalWidth } from '../client-command.ts';
@@ -56,7 +57,8 @@ export function scheduleBackfillCommand(): Command {
     if (!dryRun || output.json) return showRuns(answer.items, answer, output);
     for (const { key: one, scheduled_for } of answer.missing)
       print(one === null ? scheduled_for : `${scheduled_for}  ${one}`);
-    if (!output.quiet) note(`${answer.missing.length} ticks have no run; without --dry-run they run now`);
+    if (!output.quiet)
+      note(`${countText(answer.missing.length, 'tick has', 'ticks have')} no run; leave out --dry-run to run`);
   });
 }
 

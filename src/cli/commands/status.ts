@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Cluster } from '../../api/cluster.ts';
+import { countText } from '../../api/count-text.ts';
 import type { Health, Readiness } from '../../api/health.ts';
 import type { Queue } from '../../api/queue.ts';
 import { routes } from '../../api/routes.ts';
@@ -80,7 +81,7 @@ function unserved(seen: Seen): string | null {
   const open = queues.filter(({ paused }) => !paused);
   const pending = total(open, 'pending');
   if (pending === 0) return null;
-  return `no worker is online, and ${count(pending, 'job')} wait${pending === 1 ? 's' : ''}${oldest(open)}`;
+  return `no worker is online, and ${countText(pending, 'job waits', 'jobs wait')}${oldest(open)}`;
 }
 
 function leaderless(cluster: Cluster | null): string[] {
@@ -105,7 +106,7 @@ function describe(status: Status): string {
 function describeWorkers(workers: readonly Worker[]): string {
   const here = workers.filter((worker) => worker.state !== 'offline');
   const slots = sum(here.map((worker) => worker.slots));
-  return `${count(here.length, 'worker')}, ${sum(here.map((worker) => worker.running))} of ${count(slots, 'slot')} busy`;
+  return `${countText(here.length, 'worker')}, ${sum(here.map((worker) => worker.running))} of ${countText(slots, 'slot')} busy`;
 }
 
 function describeQueues(queues: readonly Queue[]): string[] {
@@ -122,7 +123,7 @@ function describeCluster(cluster: Cluster): string[] {
   const schedulers = online.filter(({ roles }) => roles.includes('scheduler')).length;
   const leaders = new Set(cluster.duties.flatMap(({ leader }) => (leader === null ? [] : [oneLine(leader)])));
   const led = leaders.size === 0 ? 'led by nobody' : `led by ${[...leaders].join(', ')}`;
-  const lines = [`${count(online.length, 'instance')} (${count(schedulers, 'scheduler')}), ${led}`];
+  const lines = [`${countText(online.length, 'instance')} (${countText(schedulers, 'scheduler')}), ${led}`];
   const silent = cluster.instances.filter(({ state }) => state === 'offline').map(({ id }) => oneLine(id));
   if (silent.length > 0) lines.push(`silent: ${silent.join(', ')}`);
   return lines;
@@ -141,8 +142,4 @@ function total(queues: readonly Queue[], key: 'running' | 'pending' | 'scheduled
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0);
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -1,5 +1,6 @@
 /** Finds jobs that have waited for long for a worker that is not there. */
 
+import { countText } from '../../api/count-text.ts';
 import type { ListedJob } from '../../api/job.ts';
 import type { Queue } from '../../api/queue.ts';
 import { routes } from '../../api/routes.ts';
@@ -24,7 +25,7 @@ export async function stuckJobs(connection: Connection, queues: readonly Queue[]
   const alike = Map.groupBy(waiting, ({ id }) => notes.get(id));
   return [...alike].flatMap(([note, jobs]) => {
     if (note?.startsWith(`${PREFIX}a worker`) !== true) return [];
-    const count = jobs.length === 1 ? '1 job waits' : `${jobs.length} jobs wait`;
+    const count = countText(jobs.length, 'job waits', 'jobs wait');
     const oldest = Math.min(...jobs.map((job) => Date.parse(dueAt(job))));
     return [`${count} for ${note.slice(PREFIX.length)} (oldest ${span(now - oldest)})`];
   });

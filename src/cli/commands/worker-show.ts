@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { countText } from '../../api/count-text.ts';
 import type { ListedJob } from '../../api/job.ts';
 import type { Worker } from '../../api/worker.ts';
 import { formatDuration } from '../../core/duration.ts';
@@ -36,7 +37,7 @@ export function workerShowCommand(): Command {
 function describeWorker(worker: Worker): string {
   return factsText(`worker ${worker.id}  ${oneLine(worker.name)}`, [
     ['state', worker.state],
-    ['busy', `${worker.running} of ${worker.slots} slots`],
+    ['busy', `${worker.running} of ${countText(worker.slots, 'slot')}`],
     ['used', oneLine(capacityText(worker))],
     ['reserved', worker.reserved === null ? null : reservationText(worker.reserved)],
     ['queues', oneLine(worker.queues?.join(', ') ?? 'all')],

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { countText } from '../../api/count-text.ts';
 import type { WorkflowDefinition } from '../../api/workflow/definition.ts';
 import type { SourceProblem } from '../../api/workflow/source.ts';
 import { print, printData } from '../client-command.ts';
@@ -35,11 +36,10 @@ export function workflowLintCommand(): Command {
 }
 
 function summary({ steps, params }: WorkflowDefinition): string {
-  return [count(steps.length, 'step'), ...(params.length === 0 ? [] : [count(params.length, 'parameter')])].join(', ');
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+  return [
+    countText(steps.length, 'step'),
+    ...(params.length === 0 ? [] : [countText(params.length, 'parameter')]),
+  ].join(', ');
 }
 
 function problemJson({ severity, line, column, message }: SourceProblem): Omit<SourceProblem, 'length' | 'sourceLine'> {

@@ -1,5 +1,6 @@
 /** Schedules as text for people. */
 
+import { countText } from '../../api/count-text.ts';
 import type { Schedule, ScheduleDetail } from '../../api/schedule.ts';
 import type { LedgerEntry, NextTicks, Tick } from '../../api/tick.ts';
 import { formatDuration } from '../../core/duration.ts';
@@ -154,12 +155,12 @@ function doneFormat(schedule: ScheduleDetail): Parameters<typeof styled>[0] {
 
 function recentText(schedule: ScheduleDetail): string {
   const { done, ended } = recentEnds(schedule);
-  return ended === 0 ? '' : styled(doneFormat(schedule), `${done} of the last ${ended} runs are done`);
+  return ended === 0 ? '' : styled(doneFormat(schedule), `${done} of ${countText(ended, 'run')} succeeded`);
 }
 
 function runsText({ job, workflow, definition }: Schedule): string {
   if (definition != null) return `workflow ${definition.name}@${definition.latest ? 'latest' : definition.version}`;
-  if (workflow !== null) return `workflow ${oneLine(workflow.name)}, ${workflow.steps.length} steps`;
+  if (workflow !== null) return `workflow ${oneLine(workflow.name)}, ${countText(workflow.steps.length, 'step')}`;
   return oneLine(job?.command ?? (job?.handler == null ? '' : `handler ${job.handler}`));
 }
 

@@ -123,5 +123,5 @@ export function details(step: StepState): string {
 function groupText({ total, fine, failed, cancelled }: NonNullable<StepState['group']>): string {
   const ended = fine + failed + cancelled;
   const wrong = [failed > 0 ? `${failed} failed` : '', cancelled > 0 ? `${cancelled} cancelled` : ''].filter(Boolean);
-  return `${ended}/${total ?? '?'} items${wrong.length === 0 ? '' : `, ${wrong.join(', ')}`}`;
+  return `${ended}/${total ?? '?'} ${total === 1 ? 'item' : 'items'}${wrong.length === 0 ? '' : `, ${wrong.join(', ')}`}`;
 }

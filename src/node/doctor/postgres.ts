@@ -1,6 +1,7 @@
 /** The checks of a PostgreSQL database. */
 
 import pg from 'pg';
+import { countText } from '../../api/count-text.ts';
 import { messageOf } from '../../core/error.ts';
 import type { WorkerRow } from '../../core/worker.ts';
 import { connectionSettings } from '../../store/postgres/base/database.ts';
@@ -124,7 +125,7 @@ async function bloat(client: pg.Client, schema: string): Promise<Finding> {
     [schema],
   );
   const { live = 0, dead = 0 } = rows[0] ?? {};
-  const detail = `table live: ${live} rows, ${dead} dead`;
+  const detail = `table live: ${countText(live, 'row')}, ${dead} dead`;
   if (dead < 100_000 || dead < live * DEAD_SHARE) return ok('bloat', detail);
   return warning('bloat', detail, `vacuum ${schema}.live; check that autovacuum is on`);
 }

@@ -1,5 +1,6 @@
 /** Jobs that wait and that no worker can take. */
 
+import { countText } from '../../api/count-text.ts';
 import { laneFromKey, serves } from '../../core/lane.ts';
 import type { WorkerRow } from '../../core/worker.ts';
 import { bad, type Finding, ok } from './finding.ts';
@@ -42,5 +43,5 @@ function canRun({ resources, ...profile }: Profile, key: string): boolean {
 }
 
 function jobsWait(count: number): string {
-  return count === 1 ? '1 job waits' : `${count} jobs wait`;
+  return countText(count, 'job waits', 'jobs wait');
 }

@@ -4,6 +4,7 @@ import { createWriteStream, existsSync, linkSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { countText } from '../../api/count-text.ts';
 import { WorkronError } from '../../core/error.ts';
 import type { StoreChoice } from '../../ops/settings/settings.ts';
 import { syncPath } from '../../ops/sync-path.ts';
@@ -91,7 +92,7 @@ async function* linesOf(source: ExportSource, { tell, written }: Written): Async
       yield line;
     }
     yield JSON.stringify({ end: table.name, ...sum.result } satisfies TableEnd);
-    if (sum.result.rows > 0) tell(`${table.name}: ${sum.result.rows} rows`);
+    if (sum.result.rows > 0) tell(`${table.name}: ${countText(sum.result.rows, 'row')}`);
     written.rows += sum.result.rows;
   }
   yield JSON.stringify({ end: null, tables: tables.length, rows: written.rows } satisfies ExportEnd);

@@ -1,5 +1,6 @@
 /** Reads an export into an empty SQLite file, and compares its rows with those of the export. */
 
+import { countText } from '../../api/count-text.ts';
 import { messageOf, WorkronError } from '../../core/error.ts';
 import type { Database } from '../../store/sqlite/base/database.ts';
 import { migrate } from '../../store/sqlite/base/migrate.ts';
@@ -72,7 +73,7 @@ class Loader {
     }
     const source = sourceOf(this.#database, this.#header.schema_version);
     for (const table of source.tables) this.#compare(table, source.rows(table) as Iterable<never>);
-    this.#tell(`compared: ${source.tables.length} tables, ${this.#rows} rows`);
+    this.#tell(`compared: ${countText(source.tables.length, 'table')}, ${countText(this.#rows, 'row')}`);
     return { rows: this.#rows, schemaVersion: this.#header.schema_version };
   }
 
@@ -131,18 +132,18 @@ class Loader {
     if (end !== name) throw new Error(`expected a row, or the end of ${name}`);
     if (sum.result.rows !== rows || sum.result.checksum !== checksum) {
       throw new Error(
-        `${name} is damaged: ${sum.result.rows} rows (${sum.result.checksum}), expected ${String(rows)} (${String(checksum)})`,
+        `${name} is damaged: ${countText(sum.result.rows, 'row')} (${sum.result.checksum}), expected ${String(rows)} (${String(checksum)})`,
       );
     }
     this.#sums.set(name, sum.result);
     this.#table = undefined;
-    if (sum.result.rows > 0) this.#tell(`${name}: ${sum.result.rows} rows`);
+    if (sum.result.rows > 0) this.#tell(`${name}: ${countText(sum.result.rows, 'row')}`);
   }
 
   #end({ tables, rows }: Record<string, unknown>): void {
     if (tables !== this.#sums.size || tables !== this.#known.size || rows !== this.#rows) {
       throw new Error(
-        `the export is damaged: ${this.#sums.size} tables with ${this.#rows} rows, expected ${String(rows)}`,
+        `the export is damaged: ${countText(this.#sums.size, 'table')} with ${countText(this.#rows, 'row')}, expected ${String(rows)}`,
       );
     }
     this.#database.script('commit');
@@ -156,7 +157,7 @@ class Loader {
     if (read?.rows === sum.result.rows && read.checksum === sum.result.checksum) return;
     throw new WorkronError(
       'store_unavailable',
-      `${table.name} differs from the export: ${sum.result.rows} rows (${sum.result.checksum}), expected ${read?.rows} (${read?.checksum})`,
+      `${table.name} differs from the export: ${countText(sum.result.rows, 'row')} (${sum.result.checksum}), expected ${read?.rows} (${read?.checksum})`,
     );
   }
 }

@@ -5,6 +5,7 @@
  */
 
 import type pg from 'pg';
+import { countText } from '../../api/count-text.ts';
 import { WorkronError } from '../../core/error.ts';
 import { OLDEST_SHARED_CODE } from '../../store/code.ts';
 import { migrate } from '../../store/postgres/base/migrate.ts';
@@ -71,7 +72,7 @@ export async function rehearse(options: PromoteOptions): Promise<void> {
     );
     for (const { name } of names) {
       const count = database.get<{ count: number }>(`select count(*) as count from "${name}"`)?.count ?? 0;
-      if (count > 0) tell(`${name}: ${count} rows`);
+      if (count > 0) tell(`${name}: ${countText(count, 'row')}`);
     }
   });
 }
@@ -185,7 +186,7 @@ async function copyTable(session: Session, table: MovedTable, differenceMs: numb
     await client.query(`insert into "${schema}".promotion (name) values ($1)`, [name]);
     await client.query('commit');
     sums.set(name, sum);
-    if (sum.rows > 0) tell(`${name}: ${sum.rows} rows`);
+    if (sum.rows > 0) tell(`${name}: ${countText(sum.rows, 'row')}`);
   } catch (error) {
     await client.query('rollback').catch(() => undefined);
     throw error;
@@ -239,12 +240,12 @@ async function compare(
     if (ours.rows !== theirs.rows || ours.checksum !== theirs.checksum) {
       throw new WorkronError(
         'store_unavailable',
-        `${table.name} differs: ${ours.rows} rows (${ours.checksum}) in the file, ${theirs.rows} (${theirs.checksum}) in PostgreSQL; was the file used meanwhile? --undo, then promote again`,
+        `${table.name} differs: ${countText(ours.rows, 'row')} (${ours.checksum}) in the file, ${theirs.rows} (${theirs.checksum}) in PostgreSQL; was the file used meanwhile? --undo, then promote again`,
       );
     }
     rows += ours.rows;
   }
-  tell(`compared: ${tables.length} tables, ${rows} rows`);
+  tell(`compared: ${countText(tables.length, 'table')}, ${countText(rows, 'row')}`);
   return rows;
 }
 

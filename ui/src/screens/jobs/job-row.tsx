@@ -5,6 +5,7 @@ import { JobLink } from '../../parts/job-link.tsx';
 import { Progress } from '../../parts/progress.tsx';
 import { State } from '../../parts/state.tsx';
 import { Took, When } from '../../parts/when.tsx';
+import { countText } from '../../words/count.ts';
 import { gangHref, givenTags } from '../../words/gang.ts';
 import { jobTitle } from '../../words/job-title.ts';
 import { visibleLine } from '../../words/visible-text.ts';
@@ -66,7 +67,7 @@ export const JobRow = memo(function JobRow(props: JobRowProps) {
       <div role="cell" className="col-3">
         <bdi>{visibleLine(job.queue)}</bdi>
       </div>
-      <div role="cell" className="col-4" title={`${job.failures} of ${job.max_attempts} failures`}>
+      <div role="cell" className="col-4" title={`${job.failures} of ${countText(job.max_attempts, 'attempt')} failed`}>
         {job.attempts}
       </div>
       <div role="cell" className="col-5">

@@ -79,7 +79,7 @@ function FailureLine({ group, onRetry }: { group: Group; onRetry: () => void }) 
           {visibleLine(group.error)}
         </span>
       </span>
-      <Sparkline values={group.trend} label={`${group.count} failures over 24 hours`} />
+      <Sparkline values={group.trend} label={`${countText(group.count, 'failure')} in 24 hours`} />
       <Link href={`/jobs/${group.last_job_id}`} className="faint small-text failure-when" title="Open the last one">
         <When at={group.last_at} />
       </Link>

@@ -5,7 +5,7 @@ import type { Stats } from '../../../../src/api/stats.ts';
 import type { Worker } from '../../../../src/api/worker.ts';
 import { useLiveCounts } from '../../data/live-context.tsx';
 import { useNow } from '../../data/use-now.ts';
-import { compactText } from '../../words/count.ts';
+import { compactText, countText } from '../../words/count.ts';
 import { durationText } from '../../words/duration.ts';
 import { STATE_ICONS, STATE_TONES } from '../../words/state.ts';
 import { visibleLine } from '../../words/visible-text.ts';
@@ -52,7 +52,7 @@ export function Tiles({
   const rate =
     ended === 0 ? 'none ended yet' : `${(((totals?.failed ?? 0) / ended) * 100).toFixed(1)} % of those that ended`;
   const tiles: Tile[] = [
-    { state: 'running', count: sum('running'), sub: `of ${slots} slots`, href: '/jobs?status=running' },
+    { state: 'running', count: sum('running'), sub: `of ${countText(slots, 'slot')}`, href: '/jobs?status=running' },
     { state: 'pending', count: sum('pending'), sub: oldestText, href: '/jobs?status=pending' },
     { state: 'scheduled', count: sum('scheduled'), sub: 'due later', href: '/jobs?status=scheduled' },
     { state: 'blocked', count: sum('blocked'), sub: 'waiting for other jobs', href: '/jobs?status=blocked' },

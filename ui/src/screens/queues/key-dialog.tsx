@@ -5,6 +5,7 @@ import { useAction } from '../../data/use-action.ts';
 import { CopyLine } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { shellQuote, workron } from '../../words/as-command.ts';
+import { countText } from '../../words/count.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 
 /** Sets the limit of a key for all jobs; `null`: of a key that is yet to be named. */
@@ -13,7 +14,7 @@ export function KeyDialog({ limit, onClose }: { limit: Limit | null; onClose: ()
   const [text, setText] = useState(String(limit?.max ?? ''));
   const set = useAction({
     run: () => client.capacity.setLimit(key, Number(text)),
-    done: (after) => `At most ${after.max} jobs with key ${after.key} run at once`,
+    done: () => `At most ${countText(Number(text), 'job')} with key ${key} at once`,
     after: onClose,
   });
   const submit = (event: FormEvent): void => {

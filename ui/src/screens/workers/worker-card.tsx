@@ -7,6 +7,7 @@ import { Meter } from '../../parts/meter.tsx';
 import { Slots } from '../../parts/slots.tsx';
 import { State } from '../../parts/state.tsx';
 import { When } from '../../parts/when.tsx';
+import { countText } from '../../words/count.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 import { NowRunning } from './now-running.tsx';
 
@@ -27,7 +28,7 @@ export function WorkerCard({ worker, onDrain, onUndrain }: WorkerCardProps) {
       </header>
       <div className="amounts">
         <span>
-          {worker.running} of {worker.slots} slots
+          {worker.running} of {countText(worker.slots, 'slot')}
         </span>
         <Slots
           running={worker.running}

@@ -1,6 +1,7 @@
 import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
 import type { StepState, WorkflowDetail } from '../../../../src/api/workflow/workflow.ts';
 import { useNow } from '../../data/use-now.ts';
+import { countText } from '../../words/count.ts';
 import { durationText } from '../../words/duration.ts';
 import { hasEnded, STATE_ICONS, STATE_TONES } from '../../words/state.ts';
 import { type Direction, directionFor, type Laid, layOut, NODE_HEIGHT, NODE_WIDTH } from './lay-out.ts';
@@ -39,7 +40,7 @@ export function Graph({ workflow, onRerun }: { workflow: WorkflowDetail; onRerun
               width={laid.width * view.scale}
               height={laid.height * view.scale}
               role="group"
-              aria-label={`Graph of ${workflow.steps.length} steps; the list of steps says the same`}
+              aria-label={`Graph of ${countText(workflow.steps.length, 'step')}; the list of steps says the same`}
             >
               <g transform={`scale(${view.scale})`}>
                 {laid.edges.map(({ from, to, path }) => (

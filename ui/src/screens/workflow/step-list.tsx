@@ -3,6 +3,7 @@ import type { StepState, WorkflowDetail } from '../../../../src/api/workflow/wor
 import { ACTIONS, Listing } from '../../parts/listing.tsx';
 import { State } from '../../parts/state.tsx';
 import { Took } from '../../parts/when.tsx';
+import { countText } from '../../words/count.ts';
 import { hasEnded } from '../../words/state.ts';
 import { visibleLine } from '../../words/visible-text.ts';
 import { RerunButton } from './rerun-button.tsx';
@@ -53,7 +54,7 @@ export function howItWent(step: StepState): string {
 function resultOf(step: StepState): string {
   if (step.group !== null) {
     const { total, open, failed } = step.group;
-    return `${total ?? '?'} items${open > 0 ? `, ${open} open` : ''}${failed > 0 ? `, ${failed} failed` : ''}`;
+    return `${total === null ? '? items' : countText(total, 'item')}${open > 0 ? `, ${open} open` : ''}${failed > 0 ? `, ${failed} failed` : ''}`;
   }
   if (step.error !== null && step.status !== 'done') return visibleLine(step.error.trim().split('\n', 1)[0] ?? '');
   if (step.reason !== null) return step.reason.replace('_', ' ');

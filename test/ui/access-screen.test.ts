@@ -218,7 +218,8 @@ test('access: a submitter of one queue is not offered to run jobs of others', as
   assert.equal(await page.getByRole('button', { name: /^Rerun from here/ }).count(), 0);
 });
 
-test('cluster: an admin sees the findings of the doctor in the words of the command; others are not offered them', async () => {
+test('cluster: an admin sees the findings of the doctor in the words of the command, bad ones first; others are not offered them', async () => {
+  const stuck = await dashboard.client.submit({ command: 'true', requires: ['nobody-has-it'] });
   const findings = await dashboard.client.doctor();
   assert.ok(
     findings.some(({ check, state }) => check === 'schema' && state === 'ok'),
@@ -229,13 +230,19 @@ test('cluster: an admin sees the findings of the doctor in the words of the comm
     const region = screen.page.getByRole('region', { name: 'Findings of the doctor' });
     await region.waitFor();
     const shown = await region.locator('tbody th').allInnerTexts();
+    const bad = findings.filter(({ state }) => state === 'bad');
+    const rest = findings.filter(({ state }) => state !== 'bad');
+    assert.ok(bad.length > 0 && findings[0]?.state === 'ok');
     assert.deepEqual(
       shown,
-      findings.map(({ check }) => check),
+      [...bad, ...rest.filter(({ state }) => state !== 'ok'), ...rest.filter(({ state }) => state === 'ok')].map(
+        ({ check }) => check,
+      ),
     );
     await screen.page.getByRole('button', { name: 'Examine again' }).click();
     await assertAccessible(screen.page, 'doctor');
   }
+  await dashboard.client.cancel(stuck.id);
   const submitter = await tokenOf('submitter', ['doctor']);
   const refused = await fetch(`${dashboard.url}/doctor`, { headers: { authorization: `Bearer ${submitter}` } });
   assert.equal(refused.status, 403);

@@ -85,6 +85,21 @@ test('queues: the screen of a queue has its counts, limits, workers and jobs, an
   await assertAccessible(page, 'a queue');
   await page.getByRole('button', { name: `Resume ${name}` }).click();
   await jobs.locator('[data-state="done"]').waitFor();
-  await jobs.getByRole('link', { name: 'all', exact: true }).click();
+  await jobs.getByRole('link', { name: 'All', exact: true }).click();
   await page.locator('.job-row', { hasText: 'welcome-mail' }).waitFor();
+});
+
+test('queues: a queue that is long late is marked, and one that was never used says so', async () => {
+  await dashboard.client.submit({ queue: 'late', command: 'true', requires: ['nobody-has-it'] });
+  await using screen = await dashboard.open('/ui/queues/show?name=nosuch');
+  const { page } = screen;
+  await page.getByRole('heading', { name: 'Queue nosuch has no jobs' }).waitFor();
+  assert.equal(await page.getByRole('button', { name: /^Pause/ }).count(), 0, 'a typing error makes no queue');
+  await page.clock.install();
+  await page.goto(`${dashboard.url}/ui/queues`);
+  const oldest = page.getByRole('row', { name: /^late/ }).locator('[data-label="Oldest"]');
+  await oldest.getByText(/^\d+s$/).waitFor();
+  assert.equal(await oldest.locator('.tone-amber').count(), 0);
+  await page.clock.fastForward('06:00');
+  await oldest.locator('.tone-amber').waitFor();
 });

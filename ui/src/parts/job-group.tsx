@@ -10,7 +10,7 @@ export function JobGroup({ title, jobs, more }: { title: string; jobs: readonly 
     <section className="card">
       <header className="card-head">
         <h2>{title}</h2>
-        {more !== undefined && jobs.length > 0 && <Link href={more}>all</Link>}
+        {more !== undefined && jobs.length > 0 && <Link href={more}>All</Link>}
       </header>
       {jobs.length === 0 ? (
         <p className="faint">None.</p>

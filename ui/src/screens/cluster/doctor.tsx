@@ -1,9 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
+import type { Finding } from '../../../../src/api/doctor.ts';
 import { client } from '../../data/client.ts';
 import { Listing } from '../../parts/listing.tsx';
 import { Loading, Problem } from '../../parts/notes.tsx';
 import { State } from '../../parts/state.tsx';
 import { visibleLine } from '../../words/visible-text.ts';
+
+const WORST_FIRST = ['bad', 'warning', 'ok'];
 
 /** What `workron doctor` says of the machine that answers, and of the store. */
 export function Doctor() {
@@ -21,7 +24,7 @@ export function Doctor() {
       ) : (
         <>
           <Listing title="Findings of the doctor" columns={['State', 'Check', 'Found', 'What to do']}>
-            {doctor.data.map(({ check, state, detail, advice }) => (
+            {worstFirst(doctor.data).map(({ check, state, detail, advice }) => (
               <tr key={`${check} ${detail}`}>
                 <td>
                   <State of={state} />
@@ -41,4 +44,8 @@ export function Doctor() {
       )}
     </>
   );
+}
+
+function worstFirst(findings: readonly Finding[]): Finding[] {
+  return findings.toSorted((a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state));
 }

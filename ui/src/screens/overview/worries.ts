@@ -29,7 +29,7 @@ export interface State {
 }
 
 export const LATE_MS = 60_000;
-const VERY_LATE_MS = 5 * 60_000;
+export const VERY_LATE_MS = 5 * 60_000;
 /** The share of failures from which they are a worry. */
 const MANY = 0.05;
 

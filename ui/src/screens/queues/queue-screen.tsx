@@ -6,9 +6,9 @@ import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
 import { CopyLine } from '../../parts/copy.tsx';
 import { JobGroup } from '../../parts/job-group.tsx';
-import { Loading, Problem } from '../../parts/notes.tsx';
+import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
-import { Elapsed, When } from '../../parts/when.tsx';
+import { When } from '../../parts/when.tsx';
 import { shellQuote, workron } from '../../words/as-command.ts';
 import { compactText } from '../../words/count.ts';
 import { shortSpan } from '../../words/duration.ts';
@@ -18,6 +18,7 @@ import { shortSpanOrMs } from '../overview/queue-list.tsx';
 import { Sparkline } from '../overview/sparkline.tsx';
 import { WorkerList } from '../overview/worker-list.tsx';
 import { LimitDialog } from './limit-dialog.tsx';
+import { Oldest } from './oldest.tsx';
 import { QueueActions } from './queue-actions.tsx';
 import { etaMs, type QueueRate, rateText, useQueueRates } from './queue-rates.ts';
 
@@ -33,7 +34,15 @@ export function QueueScreen() {
   if (queues.data === undefined) {
     return queues.error === null ? <Loading /> : <Problem error={queues.error} onRetry={() => void queues.refetch()} />;
   }
-  // Any name is a queue: one without jobs and settings is idle.
+  if (!queues.data.some((each) => each.name === name) && !rates.has(name) && jobs.data?.items.length === 0) {
+    return (
+      <Empty alone title={`Queue ${visibleLine(name)} has no jobs`}>
+        <p>It was not used yet, and has no settings.</p>
+        <Link href="/queues">All queues</Link>
+      </Empty>
+    );
+  }
+  // One without unfinished jobs and settings is not listed.
   const queue = withUsed(queues.data, [name]).find((each) => each.name === name) as Queue;
   const serving = (workers.data ?? []).filter((worker) => worker.queues === null || worker.queues.includes(name));
   return (
@@ -99,7 +108,7 @@ function QueueFacts({ queue, rate }: { queue: Queue; rate: QueueRate | undefined
       </>,
     ],
     ['Pending', count('pending', queue.pending)],
-    ['Oldest', <Elapsed key="oldest" from={queue.oldest_pending_at} to={null} />],
+    ['Oldest', <Oldest key="oldest" queue={queue} />],
     ['Scheduled', count('scheduled', queue.scheduled)],
     ['Blocked', count('blocked', queue.blocked)],
     ['Rate', rateText(rate)],
@@ -111,8 +120,8 @@ function QueueFacts({ queue, rate }: { queue: Queue; rate: QueueRate | undefined
       </span>,
     ],
     ['Empty in', eta === null ? '–' : shortSpan(eta)],
-    ['Limit', queue.max_running ?? 'none'],
-    ['Starts', queue.rate === null ? 'no limit' : startRateText(queue.rate)],
+    ['Max running', queue.max_running ?? 'no limit'],
+    ['Max rate', queue.rate === null ? 'no limit' : startRateText(queue.rate)],
     [
       'Last hour',
       <Sparkline key="trend" values={rate?.trend ?? []} label={`Ended in ${queue.name} over the last hour`} />,

@@ -9,7 +9,7 @@ import { ACTIONS, Listing } from '../../parts/listing.tsx';
 import { Meter } from '../../parts/meter.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
-import { Elapsed, When } from '../../parts/when.tsx';
+import { When } from '../../parts/when.tsx';
 import { workron } from '../../words/as-command.ts';
 import { compactText } from '../../words/count.ts';
 import { shortSpan } from '../../words/duration.ts';
@@ -20,6 +20,7 @@ import { shortSpanOrMs } from '../overview/queue-list.tsx';
 import { Sparkline } from '../overview/sparkline.tsx';
 import { Keys } from './keys.tsx';
 import { LimitDialog } from './limit-dialog.tsx';
+import { Oldest } from './oldest.tsx';
 import { QueueActions } from './queue-actions.tsx';
 import { etaMs, type QueueRate, rateText, useQueueRates } from './queue-rates.ts';
 
@@ -111,7 +112,7 @@ function QueueRow({ queue, rate, onEdit }: { queue: Queue; rate: QueueRate | und
         {link('pending', queue.pending)}
       </td>
       <td data-label="Oldest">
-        <Elapsed from={queue.oldest_pending_at} to={null} />
+        <Oldest queue={queue} />
       </td>
       <RateCells queue={queue} rate={rate} />
       <td className="num" data-label="Later" title={`${queue.scheduled} scheduled, ${queue.blocked} blocked`}>

@@ -109,6 +109,9 @@ test('the job of a failed for_each step says which items failed', async () => {
   await page.getByText('2 of 3 items failed.').waitFor();
   assert.equal(await page.getByText('code ?').count(), 0);
   await page.getByRole('list', { name: 'Items' }).locator('[data-state="failed"]').nth(1).waitFor();
+  assert.equal(await page.getByRole('tab', { name: 'Log' }).count(), 0, 'its items have the output');
+  const items = page.locator('.card', { has: page.getByRole('heading', { name: 'Items' }) });
+  await items.locator('[data-state="failed"]').first().waitFor();
 });
 
 test('a period is shown as people write it', async () => {
@@ -127,6 +130,20 @@ test('copied lines name this server', async () => {
   const port = new URL(dashboard.url).port;
   await page.getByText(`workron logs -f ${id} --url http://127.0.0.1:${port}`).waitFor();
   await page.getByText(`workron submit --url http://127.0.0.1:${port} -- true`).waitFor();
+});
+
+test('a copied line submits all of a job, also what has no flag in it', async () => {
+  const spec = { command: 'printf "a\\nb\\n"\necho c', requires: ['gpu'], limits: [{ key: "customer's", max: 2 }] };
+  const { id } = await dashboard.client.submit(spec);
+  await using screen = await dashboard.open(`/ui/jobs/${id}`);
+  const { page } = screen;
+  await page.getByRole('button', { name: 'Copy as…' }).click();
+  const line = await page.locator('.copy-line', { hasText: 'Command line' }).locator('pre').innerText();
+  const env = { ...process.env, PATH: `${bin}:${process.env['PATH']}` };
+  const { stdout } = await promisify(execFile)('sh', ['-c', `${line} -q`], { env });
+  const { command, requires, limits } = await dashboard.client.job(stdout.trim());
+  assert.deepEqual({ command, requires, limits }, spec);
+  for (const each of [id, stdout.trim()]) await dashboard.client.cancel(each);
 });
 
 test('the charts are drawn in a browser with a POSIX locale, labels are whole, and gaps stay gaps', async () => {

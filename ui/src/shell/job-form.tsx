@@ -167,7 +167,7 @@ function TerminalForms({ job }: { job: JobSubmissionInput }) {
   return (
     <details className="more">
       <summary>CLI command</summary>
-      {asCli(job) !== null && <CopyLine label="Command line" text={asCli(job) ?? ''} />}
+      <CopyLine label="Command line" text={asCli(job)} />
       <CopyLine label="curl" text={asCurl(job)} />
     </details>
   );

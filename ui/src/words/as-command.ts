@@ -33,9 +33,12 @@ const FLAGS = [
   ['cwd', '--cwd'],
 ] as const;
 
-/** Returns `null` for a handler: its input has no short form. */
-export function asCli(job: JobSubmissionInput): string | null {
-  if (job.command === undefined) return null;
+const KNOWN: readonly string[] = ['command', 'tags', ...FLAGS.map(([key]) => key)];
+
+/** With flags if they say all of it, else with the job as JSON. */
+export function asCli(job: JobSubmissionInput): string {
+  if (job.command === undefined || Object.keys(job).some((key) => !KNOWN.includes(key)))
+    return `printf %s ${shellQuote(JSON.stringify(job))} | ${workron('submit --file -')}`;
   const words = ['submit'];
   for (const [key, flag] of FLAGS) {
     const value = job[key];

@@ -94,7 +94,7 @@ function CopyAsDialog({ job, onClose }: JobDialogProps) {
   return (
     <Dialog title="Copy as" onClose={onClose} wide>
       <div className="stack">
-        {asCli(submissionOf(job)) !== null && <CopyLine label="Command line" text={asCli(submissionOf(job)) ?? ''} />}
+        <CopyLine label="Command line" text={asCli(submissionOf(job))} />
         <CopyLine label="curl" text={asCurl(submissionOf(job))} />
         <CopyLine label="Follow its log" text={workron(`logs -f ${job.id}`)} />
         <CopyLine label="Link to this job" text={location.href} />

@@ -15,6 +15,7 @@ import { Attempts } from './attempts.tsx';
 import { CommandLine } from './command-line.tsx';
 import { Details } from './details.tsx';
 import { Gang } from './gang.tsx';
+import { isGroup } from './is-group.ts';
 import { Items } from './items.tsx';
 import { JobActions } from './job-actions.tsx';
 import { LogView } from './log-view.tsx';
@@ -78,7 +79,7 @@ export function JobScreen({ id }: { id: string }) {
       <Tabs
         label="About this job"
         tabs={tabs}
-        chosen={search.get('tab') ?? 'log'}
+        chosen={search.get('tab') ?? (isGroup(data) ? 'related' : 'log')}
         onChoose={(key) => choose({ tab: key === 'log' ? null : key })}
       />
     </section>
@@ -139,5 +140,5 @@ function tabsOf({ job, attempts, chosen, retries, choose }: TabsInput) {
     { key: 'timeline', label: 'Timeline', content: () => <Timeline job={job} attempts={attempts} /> },
     { key: 'details', label: 'Details', content: () => <Details job={job} /> },
     { key: 'related', label: 'Related', content: () => <Related job={job} /> },
-  ].filter(({ key }) => key !== 'attempts' || attempts.length > 0);
+  ].filter(({ key }) => (key !== 'attempts' || attempts.length > 0) && (key !== 'log' || !isGroup(job)));
 }

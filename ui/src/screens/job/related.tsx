@@ -6,6 +6,8 @@ import { useLive } from '../../data/use-live.ts';
 import { JobGroup } from '../../parts/job-group.tsx';
 import { visibleLine } from '../../words/visible-text.ts';
 
+const SHOWN_ITEMS = 50;
+
 /** The job's parents, children and items, and jobs of the same name. */
 export function Related({ job }: { job: JobDetail }) {
   const parentIds = job.depends_on.map((parent) => parent.job).slice(0, 200);
@@ -21,9 +23,9 @@ export function Related({ job }: { job: JobDetail }) {
     fetch: (signal) => client.jobs({ parent_id: job.id, limit: 50 }, { signal }),
   });
   const items = useLive({
-    key: ['items', job.id],
+    key: ['items', job.id, SHOWN_ITEMS],
     about: { topics: ['jobs'] },
-    fetch: (signal) => client.jobs({ group_id: job.id, limit: 50 }, { signal }),
+    fetch: (signal) => client.jobs({ group_id: job.id, limit: SHOWN_ITEMS }, { signal }),
   });
   const twins = useQuery({
     queryKey: ['twins', job.name],

@@ -7,13 +7,13 @@ import { queuePath } from '../../words/queue-path.ts';
 import { reasonText } from '../../words/reason.ts';
 import { hasEnded } from '../../words/state.ts';
 import { visibleLine, visibleText } from '../../words/visible-text.ts';
+import { isGroup } from './is-group.ts';
 import { WorkerName } from './worker-name.tsx';
 
 /** The job's state in words: what it waits for, how long it has run, why it ended. */
 export function Why({ job }: { job: JobDetail }) {
   // The items of a for_each step say how it failed.
-  const isGroup = job.status === 'failed' && job.reason === 'exit' && job.exit_code === null && job.attempts === 0;
-  const reason = isGroup ? null : reasonText(job);
+  const reason = isGroup(job) ? null : reasonText(job);
   const tags = givenTags(job);
   return (
     <div className="why">

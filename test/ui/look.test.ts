@@ -135,6 +135,53 @@ test('on a phone, the timeline shows the whole names of its rows', async () => {
   assert.ok(await link.evaluate((element) => element.scrollWidth <= element.clientWidth), 'it is not cut off');
 });
 
+test('in the dark, what is to be ticked has the colour of the fields', async () => {
+  await using screen = await dashboard.open('/ui/schedules', { colorScheme: 'dark' });
+  const { page } = screen;
+  await page.getByRole('button', { name: 'New schedule' }).click();
+  const [field, choice] = ['[name=name]', '[type=radio]:not(:checked)'];
+  await page.locator(`dialog ${choice}`).first().waitFor();
+  const colour = await styleOf(page, `dialog ${choice}`, 'backgroundColor');
+  assert.equal(colour, await styleOf(page, `dialog ${field}`, 'backgroundColor'));
+  assert.equal(await styleOf(page, `dialog ${choice}`, 'appearance'), 'none');
+  await page.keyboard.press('Escape');
+  await page.goto(`${dashboard.url}/ui/jobs`);
+  await page.getByRole('checkbox').nth(1).check();
+  assert.notEqual(await styleOf(page, '[type=checkbox]:checked', 'backgroundColor'), colour);
+});
+
+test('the progress of a job does not cut its name, and is below it on a phone', async () => {
+  const command = 'echo "12% a long text that says how far it is" > "$WORKRON_PROGRESS"; sleep 600';
+  const job = await dashboard.client.submit({ name: 'encode-the-film', command, timeout: '20m' });
+  for (const options of [{ viewport: { width: 1440, height: 900 } }, PHONE]) {
+    await using screen = await dashboard.open('/ui/jobs?name=encode-the-film', options);
+    const { page } = screen;
+    const name = page.getByRole('link', { name: 'encode-the-film' });
+    const bar = page.getByRole('progressbar').first();
+    await bar.waitFor();
+    assert.ok(await name.evaluate((element) => element.scrollWidth <= element.clientWidth), 'it is not cut off');
+    const [row, drawn] = [await page.locator('[data-job]').boundingBox(), await bar.boundingBox()];
+    assert.ok(row !== null && drawn !== null && drawn.width >= 32);
+    assert.ok(drawn.y > row.y && drawn.y + drawn.height < row.y + row.height, 'the bar is within its row');
+  }
+  await dashboard.client.cancel(job.id);
+});
+
+test('the timeline of a job has one line for each moment, and segments without room have no words', async () => {
+  const job = await dashboard.client.submit({ command: 'exit 1', max_attempts: 2, backoff: { type: 'none' } });
+  await dashboard.client.wait(job.id, { timeout: '60s' });
+  await using screen = await dashboard.open(`/ui/jobs/${job.id}?tab=timeline`);
+  const { page } = screen;
+  const worker = page.locator('.timeline-what', { hasText: /^attempt 2 started on .*-/ });
+  await worker.waitFor();
+  const heights = await page.locator('.timeline li').evaluateAll((all) => all.map((each) => each.clientHeight));
+  assert.equal(new Set(heights).size, 1, `heights: ${heights.join()}`);
+  const words = page.locator('.attempt-words').last();
+  await words.waitFor();
+  await page.evaluate(`document.querySelector('.attempt-part:last-child').style.maxWidth = '30px'`);
+  await words.waitFor({ state: 'hidden' });
+});
+
 test('after a restart, the instance that is gone is offline', async () => {
   await dashboard.restart();
   await using screen = await dashboard.open('/ui/cluster');

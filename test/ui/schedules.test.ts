@@ -241,3 +241,20 @@ test('the month says where a schedule has more runs than it knows', async () => 
   const poll = last.locator('.calendar-entry', { hasText: 'month-poll' });
   assert.equal(await poll.locator('.calendar-time').innerText(), '…');
 });
+
+test('the cells of one day say at which time they begin and end, those of several days on which date', async () => {
+  const { client } = dashboard;
+  const at = (hour: number, day = 3): string => new Date(Date.UTC(2026, 0, day, hour)).toISOString();
+  const job = { command: 'true' };
+  for (const [name, to] of Object.entries({ 'one-day': at(7), 'three-days': at(1, 5) })) {
+    await client.createSchedule({ name, every: '1h', overlap: 'allow', job });
+    await client.backfillSchedule(name, { from: at(2), to });
+  }
+  await using screen = await dashboard.open('/ui/schedules/one-day', { timezoneId: 'UTC' });
+  const { page } = screen;
+  const dates = page.locator('.coverage-dates');
+  await dates.getByText('3 Jan 02:00').waitFor();
+  await dates.getByText('06:00', { exact: true }).waitFor();
+  await page.goto(`${dashboard.url}/ui/schedules/three-days`);
+  await dates.getByText('5 Jan', { exact: true }).waitFor();
+});

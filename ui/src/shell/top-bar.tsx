@@ -6,6 +6,7 @@ import { useAction } from '../data/use-action.ts';
 import { useSession } from '../data/use-may.ts';
 import { May } from '../parts/may.tsx';
 import { visibleLine } from '../words/visible-text.ts';
+import { Icon } from './icon.tsx';
 import { LiveChip } from './live-chip.tsx';
 import { currentTheme, nextTheme, onTheme } from './theme.ts';
 
@@ -26,6 +27,7 @@ export function TopBar({ onSearch, onNewJob, onLogOut }: TopBarProps) {
         <span>Workron</span>
       </Link>
       <button type="button" className="search-button" onClick={onSearch}>
+        <Icon name="search" />
         <span className="search-label">Search or go to…</span> <kbd>Ctrl K</kbd>
       </button>
       <div className="top-actions">

@@ -48,6 +48,7 @@ export function DefinitionScreen({ name }: { name: string }) {
         <header className="card-head">
           <h2 id="runs">Runs</h2>
           <RunRate recent={data.recent} />
+          <span className="spacer" />
           <Link href={`/workflows?name=${encodeURIComponent(name)}`}>All runs</Link>
         </header>
         <RunHistory name={name} runs={data.recent.runs} />

@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import type { LedgerEntry } from '../../../../src/api/tick.ts';
-import { dateText } from '../../words/instant.ts';
+import { clockText, dateText } from '../../words/instant.ts';
 import { lookOf, runHref, tickSentence } from './verdict.ts';
 
 export interface CoverageProps {
@@ -16,6 +16,7 @@ export function Coverage({ name, ticks, cells }: CoverageProps) {
   const shown = ticks.slice(0, cells).toSorted((a, b) => Date.parse(a.scheduled_for) - Date.parse(b.scheduled_for));
   const [first, last] = [shown[0], shown.at(-1)];
   if (first === undefined || last === undefined) return null;
+  const [from, to] = datesOf(Date.parse(first.scheduled_for), Date.parse(last.through));
   return (
     <div className="coverage-frame">
       <ol className="coverage" aria-label={`Last ticks of ${name}`}>
@@ -26,11 +27,17 @@ export function Coverage({ name, ticks, cells }: CoverageProps) {
         ))}
       </ol>
       <div className="coverage-dates faint" aria-hidden="true">
-        <span>{dateText(Date.parse(first.scheduled_for))}</span>
-        {shown.length > 3 && <span>{dateText(Date.parse(last.through))}</span>}
+        <span>{from}</span>
+        {shown.length > 3 && <span>{to}</span>}
       </div>
     </div>
   );
+}
+
+/** Dates; within one day also the times. */
+function datesOf(first: number, last: number): [string, string] {
+  const [from, to] = [dateText(first), dateText(last)];
+  return from === to && first !== last ? [`${from} ${clockText(first)}`, clockText(last)] : [from, to];
 }
 
 function Cell({ tick }: { tick: LedgerEntry }) {

@@ -101,7 +101,14 @@ test('a graph of fifty steps is readable: it is never smaller than 80 %, and a s
 });
 
 test('Ctrl-K finds schedules, queues and workflows by name', async () => {
-  const { client } = dashboard;
+  const { client, url } = dashboard;
+  const source = 'name: load-orders\nsteps:\n  a: {command: "true"}\n';
+  const stored = await fetch(`${url}/definitions/load-orders`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ source }),
+  });
+  assert.ok(stored.ok);
   await client.createSchedule({ name: 'nightly-backup', cron: '0 2 * * *', job: { command: 'true' } });
   await using screen = await dashboard.open('/ui/jobs');
   const { page } = screen;
@@ -110,6 +117,10 @@ test('Ctrl-K finds schedules, queues and workflows by name', async () => {
   await page.keyboard.type('nightly-b');
   await page.getByRole('option', { name: /nightly-backup schedule/ }).click();
   await page.getByRole('heading', { name: 'nightly-backup' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('load-o');
+  await page.getByRole('option', { name: /load-orders stored workflow/ }).click();
+  await page.getByRole('heading', { name: 'load-orders' }).waitFor();
 });
 
 test('Ctrl-K runs, pauses and resumes by name', async () => {

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { useLocation } from 'wouter';
 import { client } from '../data/client.ts';
+import { listDefinitions } from '../data/definitions.ts';
 import { useMay } from '../data/use-may.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { State } from '../parts/state.tsx';
@@ -155,7 +156,7 @@ function byId(wanted: string, go: (path: string) => void): Entry[] {
 
 const MAX_EACH = 5;
 
-/** Schedules, queues, workers and workflows by name, and the newest jobs that contain the text. */
+/** Schedules, queues, workers, stored workflows and runs of workflows by name, and the newest jobs that contain the text. */
 function useFound(wanted: string, go: (path: string) => void): Entry[] {
   const query = useQuery({
     queryKey: ['palette', wanted],
@@ -169,15 +170,20 @@ function useFound(wanted: string, go: (path: string) => void): Entry[] {
         hint,
         run: () => go(path),
       });
-      const [schedules, queues, workers, workflows, jobs] = await Promise.all([
+      const [schedules, queues, workers, definitions, workflows, jobs] = await Promise.all([
         client.schedules({ q: lower.slice(0, 128), limit: MAX_EACH }, { signal }).catch(() => ({ items: [] })),
         client.queues({ signal }),
         client.workers({ signal }),
+        listDefinitions(signal),
         client.workflows({ limit: 100 }, { signal }),
         client.jobs({ q: wanted, limit: 8 }, { signal }),
       ]);
       return [
         ...schedules.items.map(({ name }) => to(`schedule-${name}`, name, 'schedule', `/schedules/${name}`)),
+        ...definitions.items
+          .filter(has)
+          .slice(0, MAX_EACH)
+          .map(({ name }) => to(`definition-${name}`, name, 'stored workflow', `/definitions/${name}`)),
         ...workflows.items
           .filter(has)
           .slice(0, MAX_EACH)

@@ -182,6 +182,48 @@ test('the timeline of a job has one line for each moment, and segments without r
   await words.waitFor({ state: 'hidden' });
 });
 
+test('in a log, n and N go through the matches, also after Escape; without a search n is a new job', async () => {
+  const job = await dashboard.client.submit({ command: 'seq -f "hit %g" 5' });
+  await dashboard.client.wait(job.id, { timeout: '60s' });
+  await using screen = await dashboard.open(`/ui/jobs/${job.id}`);
+  const { page } = screen;
+  await page.locator('.log-text', { hasText: 'hit 5' }).waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('hit');
+  await page.getByText('1 of 5', { exact: true }).waitFor();
+  await page.keyboard.press('Escape');
+  for (const [key, place] of [
+    ['n', '2 of 5'],
+    ['n', '3 of 5'],
+    ['N', '2 of 5'],
+  ] as const) {
+    await page.keyboard.press(key);
+    await page.getByText(place, { exact: true }).waitFor();
+  }
+  assert.equal(await page.locator('dialog[open]').count(), 0);
+  await page.getByLabel('Search in the log').fill('');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('n');
+  await page.getByRole('dialog', { name: 'New job' }).waitFor();
+});
+
+test('the outline of a log is shown while it is read', async () => {
+  const job = await dashboard.client.submit({ command: 'echo late' });
+  await dashboard.client.wait(job.id, { timeout: '60s' });
+  await using screen = await dashboard.open('/ui/jobs');
+  const { page } = screen;
+  const read = Promise.withResolvers<void>();
+  await page.route('**/logs*', async (route) => {
+    await read.promise;
+    await route.continue();
+  });
+  await page.goto(`${dashboard.url}/ui/jobs/${job.id}`);
+  await page.getByRole('log').locator('.skeleton').first().waitFor();
+  read.resolve();
+  await page.locator('.log-text', { hasText: 'late' }).waitFor();
+  assert.equal(await page.getByRole('log').locator('.skeleton').count(), 0);
+});
+
 test('after a restart, the instance that is gone is offline', async () => {
   await dashboard.restart();
   await using screen = await dashboard.open('/ui/cluster');

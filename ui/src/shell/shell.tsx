@@ -35,9 +35,9 @@ export function Shell({ onLogOut }: { onLogOut: () => void }) {
     t: nextTheme,
     '/': () => focusSearch(() => setOpened('palette')),
   };
-  useKeys(keys);
   return (
     <div className="shell">
+      <FrameKeys keys={keys} />
       <a className="skip-link" href="#main">
         Skip to content
       </a>
@@ -53,6 +53,12 @@ export function Shell({ onLogOut }: { onLogOut: () => void }) {
       {opened === 'new-job' && <NewJob onClose={close} />}
     </div>
   );
+}
+
+/** A part before the screen, so that its keys come first, and those of the screen go before them. */
+function FrameKeys({ keys }: { keys: Keys }) {
+  useKeys(keys);
+  return null;
 }
 
 /** Focuses the search field of the screen, if it has one. */

@@ -36,7 +36,10 @@ export function LogTools(props: LogToolsProps) {
           onChange={(event) => onWanted(event.target.value)}
           onKeyDown={(event) => {
             if (event.key === 'Enter') onMatch(match + (event.shiftKey ? -1 : 1));
-            if (event.key === 'Escape') event.currentTarget.blur();
+            if (event.key !== 'Escape') return;
+            // The browser would clear it, and with it the matches that n and N go through.
+            event.preventDefault();
+            event.currentTarget.blur();
           }}
         />
       </label>

@@ -2,6 +2,7 @@ import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import { useStored } from '../../data/use-stored.ts';
 import { useKeys } from '../../parts/keyboard.ts';
+import { Loading } from '../../parts/notes.tsx';
 import { exactInstant, secondText } from '../../words/instant.ts';
 import { hasEnded } from '../../words/state.ts';
 import type { LogLines } from './log-lines.ts';
@@ -56,8 +57,7 @@ export function LogView({ jobId, attempt, again, status, started }: LogViewProps
       setFollow(false);
       virtual.scrollToIndex(0);
     },
-    n: () => goTo(match + 1),
-    N: () => goTo(match - 1),
+    ...(matches.length > 0 && { n: () => goTo(match + 1), N: () => goTo(match - 1) }),
   });
   useFirstMatch(wanted, match === 0 ? matches[0] : undefined, () => goTo(0));
   const search = (text: string): void => {
@@ -85,8 +85,8 @@ export function LogView({ jobId, attempt, again, status, started }: LogViewProps
 }
 
 /** The log of a job that has ended is read to its end; that of others may get more. */
-function emptyText(status: string): string {
-  return hasEnded(status) ? 'Loading the log…' : 'No output yet…';
+function emptyText(status: string): string | null {
+  return hasEnded(status) ? null : 'No output yet…';
 }
 
 /** Shows the first match as soon as it is found; Enter goes to the next. */
@@ -138,8 +138,8 @@ interface LogOutputProps {
   times: boolean;
   wanted: string;
   marked: number | null;
-  /** Shown while there is no line. */
-  empty: string;
+  /** Shown while there is no line; `null` while the log is read. */
+  empty: string | null;
   onFollow: (on: boolean) => void;
   onMark: (number: number) => void;
 }
@@ -164,7 +164,7 @@ function LogOutput(props: LogOutputProps) {
       }}
     >
       {lines.length === 0 ? (
-        <p className="log-empty">{empty}</p>
+        <div className="log-empty">{empty ?? <Loading />}</div>
       ) : (
         <div className="log-space" style={{ height: virtual.getTotalSize() }}>
           {virtual.getVirtualItems().map(({ index, start, key }) => {

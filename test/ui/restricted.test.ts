@@ -11,6 +11,8 @@ let dashboard: Dashboard;
 const steps: Record<string, string> = {};
 /** Jobs in an allowed queue, by how they notify. */
 const notifying: Record<string, string> = {};
+/** Workflows in an allowed queue, by how they notify. */
+const workflows: Record<string, string> = {};
 let mail: string;
 
 before(async () => {
@@ -47,6 +49,7 @@ before(async () => {
       steps: [{ key: 'a', command: 'true', queue: 'mail' }],
     });
     notifying[`workflow ${how}`] = (await client.workflow(id)).steps[0]?.job_id ?? '';
+    workflows[how] = id;
   }
   mail = (await client.access.createToken({ name: 'shop', role: 'submitter', queues: ['mail', 'images'] })).token;
 });
@@ -113,6 +116,13 @@ test('restricted: what notifies by a command is not offered to run again, as tha
     await page.getByRole('button', { name: 'Run with changes…' }).waitFor();
     await page.getByRole('button', { name: 'Run again' }).waitFor({ state: 'detached' });
   }
+  const rerun = page.getByRole('button', { name: 'Rerun from here a' });
+  await goTo(page, `/ui/workflows/${workflows['webhook']}?view=list`);
+  await rerun.waitFor();
+  await goTo(page, `/ui/workflows/${workflows['command']}?view=list`);
+  await page.getByText(`workflow ${workflows['command']}`).waitFor();
+  await page.getByRole('cell', { name: 'done' }).waitFor();
+  assert.equal(await rerun.count(), 0);
 });
 
 test('restricted: forms offer the allowed queues, and what they send is accepted', async () => {

@@ -1,15 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
-import { NOTIFY_QUEUE } from '../../../../src/api/client-notify.ts';
 import type { JobDetail } from '../../../../src/api/job.ts';
 import { client } from '../../data/client.ts';
 import { useAction } from '../../data/use-action.ts';
 import { useMay, useSession } from '../../data/use-may.ts';
+import { notifyQueues, workflowQueues } from '../../words/needed-queues.ts';
 
-/**
- * For those who may submit to the queue of the job, or of a step to those of all steps: its rerun copies the whole workflow. A command
- * that notifies runs in a queue of its own, which they then need too.
- */
+/** For those who may submit to the queues that it needs: for a step, those of its whole workflow. */
 export function RunAgain({ job }: { job: JobDetail }) {
   const may = useMay();
   const queues = useQueues(job);
@@ -35,12 +32,8 @@ function useQueues({ queue, notify, workflow_id }: JobDetail): readonly string[]
     enabled: restricted && workflow_id !== null,
     queryFn: ({ signal }) => client.workflow(workflow_id ?? '', { signal }),
   });
-  if (!restricted || workflow_id === null) return [queue, ...queuesOf(notify)];
-  return workflow.data && [...workflow.data.steps.map((step) => step.queue), ...queuesOf(workflow.data.notify)];
-}
-
-function queuesOf(notify: JobDetail['notify']): string[] {
-  return notify.some(({ command }) => command !== undefined) ? [NOTIFY_QUEUE] : [];
+  if (!restricted || workflow_id === null) return [queue, ...notifyQueues(notify)];
+  return workflow.data && workflowQueues(workflow.data);
 }
 
 /** A job runs again as it was submitted. A step needs its workflow, and runs again in a new one, with all its items. */

@@ -1,5 +1,6 @@
 import type { WorkflowDetail } from '../../../../src/api/workflow/workflow.ts';
 import { May } from '../../parts/may.tsx';
+import { workflowQueues } from '../../words/needed-queues.ts';
 
 interface RerunButtonProps {
   step: string;
@@ -7,10 +8,10 @@ interface RerunButtonProps {
   onRerun: (key: string) => void;
 }
 
-/** For those who may submit to the queues of all steps: a rerun copies the whole workflow. */
+/** For those who may submit to all queues that it needs. */
 export function RerunButton({ step, workflow, onRerun }: RerunButtonProps) {
   return (
-    <May scope="submit" queue={workflow.steps.map(({ queue }) => queue)}>
+    <May scope="submit" queue={workflowQueues(workflow)}>
       <button type="button" className="small" onClick={() => onRerun(step)}>
         Rerun from here<span className="visually-hidden"> {step}</span>
       </button>

@@ -254,6 +254,8 @@ test('queues: a pause is shown on waiting jobs and can be ended, and a limit can
   await page.getByRole('button', { name: 'Resume slow' }).click();
   await page.getByRole('button', { name: 'Limit… slow' }).click();
   const dialog = page.getByRole('dialog');
+  await dialog.getByLabel(/max_running/).fill('-7');
+  assert.ok(await dialog.getByRole('button', { name: 'Set' }).isDisabled());
   await dialog.getByLabel(/max_running/).fill('7');
   await dialog.getByLabel(/^Rate/).fill('100 per minute');
   assert.ok(await dialog.getByRole('button', { name: 'Set' }).isDisabled());

@@ -258,3 +258,14 @@ test('the cells of one day say at which time they begin and end, those of severa
   await page.goto(`${dashboard.url}/ui/schedules/three-days`);
   await dates.getByText('5 Jan', { exact: true }).waitFor();
 });
+
+test('a form that is refused names the field, not its path in the request', async () => {
+  await using screen = await dashboard.open('/ui/schedules', { allow: /status of 400/ });
+  const { page } = screen;
+  await page.getByRole('button', { name: 'New schedule' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.locator('[name=name]').fill('No Such Name');
+  await dialog.locator('[name=command]').fill('true');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  assert.match(await dialog.getByText(/expected a name of a-z/).innerText(), /^name: expected/);
+});

@@ -112,6 +112,10 @@ test('the job of a failed for_each step says which items failed', async () => {
   assert.equal(await page.getByRole('tab', { name: 'Log' }).count(), 0, 'its items have the output');
   const items = page.locator('.card', { has: page.getByRole('heading', { name: 'Items' }) });
   await items.locator('[data-state="failed"]').first().waitFor();
+  await page.goto(`${dashboard.url}/ui/jobs?open=${step?.job_id}`);
+  const panel = page.getByRole('complementary', { name: `Job ${step?.job_id}` });
+  await panel.getByText('2 of 3 items failed.').waitFor();
+  assert.equal(await panel.getByRole('log').count(), 0);
 });
 
 test('a period is shown as people write it', async () => {

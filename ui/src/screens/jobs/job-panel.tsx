@@ -7,6 +7,7 @@ import { State } from '../../parts/state.tsx';
 import { jobTitle } from '../../words/job-title.ts';
 import { AttemptLog } from '../job/attempt-log.tsx';
 import { CommandLine } from '../job/command-line.tsx';
+import { isGroup } from '../job/is-group.ts';
 import { Items } from '../job/items.tsx';
 import { Origin } from '../job/origin.tsx';
 import { Why } from '../job/why.tsx';
@@ -48,7 +49,7 @@ export function JobPanel({ id, onClose }: { id: string; onClose: () => void }) {
           <Progress job={data} />
           <Why job={data} />
           <Items job={data} />
-          <AttemptLog job={data} />
+          {!isGroup(data) && <AttemptLog job={data} />}
         </>
       )}
     </aside>

@@ -27,7 +27,7 @@ export function LimitDialog({ queue, onClose }: { queue: Queue; onClose: () => v
     event.preventDefault();
     set.run({ max_running: limit, rate });
   };
-  const isReady = !Number.isNaN(limit) && (per.trim() === '' || rate !== null);
+  const isReady = /^\s*\d*\s*$/.test(text) && (per.trim() === '' || rate !== null);
   return (
     <Dialog title={`Limit of ${visibleLine(queue.name)}`} onClose={onClose}>
       <form className="stack" onSubmit={submit}>

@@ -51,28 +51,28 @@ function backdateWorkflows(database: DatabaseSync): void {
   }
 }
 
-/** Repeats the statistics over the last day, more by day and less by night. */
+/** Spreads the statistics over the last day, more by day and less by night, however long the data took to make. */
 function spreadStats(database: DatabaseSync): void {
-  const rows = database.prepare('select * from stat').all() as Record<string, number | string>[];
+  // Of several rows, wait and run are those of the one with the highest count.
+  const rows = database
+    .prepare(
+      `select (select max(minute) from stat) as minute, instance_id, queue, outcome, wait, run, max(count) as most,
+         sum(count) as count from stat group by queue, outcome order by queue, outcome`,
+    )
+    .all() as Record<string, number | string>[];
+  database.exec('delete from stat');
   const insert = database.prepare(
-    'insert or ignore into stat (minute, instance_id, queue, outcome, count, wait, run) values (?, ?, ?, ?, ?, ?, ?)',
+    'insert into stat (minute, instance_id, queue, outcome, count, wait, run) values (?, ?, ?, ?, ?, ?, ?)',
   );
-  for (let ago = 1; ago < 24 * 60; ago += 1) {
+  for (let ago = 0; ago < 24 * 60; ago += 1) {
     for (const [place, row] of rows.entries()) {
       const wave = 1 + Math.sin(ago / 37 + place) * 0.5 + Math.sin(ago / 5 + place * 2) * 0.3;
       const share = row['outcome'] === 'failed' ? (ago % 23 < 3 ? 0.5 : 0) : wave;
       const count = Math.round(Number(row['count']) * 0.4 * share);
       if (count === 0) continue;
       const minute = Number(row['minute']) - ago * MINUTE_MS;
-      insert.run(
-        minute,
-        row['instance_id'] ?? '',
-        row['queue'] ?? '',
-        row['outcome'] ?? '',
-        count,
-        row['wait'] ?? '',
-        row['run'] ?? '',
-      );
+      const { instance_id = '', queue = '', outcome = '', wait = '', run = '' } = row;
+      insert.run(minute, instance_id, queue, outcome, count, wait, run);
     }
   }
 }

@@ -26,7 +26,7 @@ const SHOWN_JOBS = 20;
 
 /** One queue: what waits and runs, its last hour, its limits, its workers and its newest jobs. */
 export function QueueScreen() {
-  const name = useSearchParams()[0].get('name') ?? 'default';
+  const name = useSearchParams()[0].get('name') || 'default';
   useTitle(name);
   const { queues, workers, jobs } = useQueue(name);
   const rates = useQueueRates();

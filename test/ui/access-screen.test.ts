@@ -239,6 +239,7 @@ test('cluster: an admin sees the findings of the doctor in the words of the comm
         ({ check }) => check,
       ),
     );
+    assert.equal(await region.locator('.row-bad').count(), bad.length, 'they are seen from afar');
     await screen.page.getByRole('button', { name: 'Examine again' }).click();
     await assertAccessible(screen.page, 'doctor');
   }

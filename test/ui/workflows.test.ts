@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Dashboard, openDashboard } from '../kit/dashboard.ts';
 import { eventually } from '../kit/eventually.ts';
+import { waitForWorkflow } from '../kit/page-seed.ts';
 
 const TOKEN = 'a-token-for-this-test';
 
@@ -195,6 +196,22 @@ test('10,000 changes in a burst cost the page a few requests, all are shown, and
   // The limit does not depend on the machine: a number for opening a screen, plus a few per second.
   const most = 30 + 4 * ((performance.now() - startedAt) / 1_000);
   assert.ok(requests <= most, `${requests} requests for 10,000 changes, at most ${most}`);
+});
+
+test('a failed step is filled in the graph, others are not', async () => {
+  const { client } = dashboard;
+  const steps = [
+    { key: 'good', command: 'true' },
+    { key: 'bad', command: 'exit 1', max_attempts: 1 },
+  ];
+  const { id } = await client.submitWorkflow({ name: 'half', steps });
+  await waitForWorkflow(client, id);
+  await using screen = await dashboard.open(`/ui/workflows/${id}`, await loggedIn());
+  const { page } = screen;
+  const fillOf = (tone: string): Promise<string> =>
+    page.evaluate(`getComputedStyle(document.querySelector('.node.tone-${tone} .node-box')).fill`);
+  await page.locator('.node.tone-red').waitFor();
+  assert.notEqual(await fillOf('red'), await fillOf('green'));
 });
 
 test('an item of a for_each step says that running it again runs all items of its step', async () => {

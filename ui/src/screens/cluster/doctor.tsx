@@ -25,7 +25,7 @@ export function Doctor() {
         <>
           <Listing title="Findings of the doctor" columns={['State', 'Check', 'Found', 'What to do']}>
             {worstFirst(doctor.data).map(({ check, state, detail, advice }) => (
-              <tr key={`${check} ${detail}`}>
+              <tr key={`${check} ${detail}`} className={state === 'bad' ? 'row-bad' : undefined}>
                 <td>
                   <State of={state} />
                 </td>

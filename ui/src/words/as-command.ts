@@ -45,7 +45,6 @@ export function asCli(job: JobSubmissionInput): string {
     if (value !== undefined)
       words.push(flag, shellQuote(typeof value === 'number' && key === 'timeout' ? `${value}ms` : String(value)));
   }
-  if (job.seal_input) words.push('--seal-input');
   if (job.tags !== undefined && job.tags.length > 0) words.push('--tag', shellQuote(job.tags.join(',')));
   return workron(words.join(' '), `-- ${shellQuote(job.command)}`);
 }

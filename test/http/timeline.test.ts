@@ -48,3 +48,21 @@ test('the timeline has the runs of each schedule and its ticks to come, none whi
     assert.equal((await server.call('GET', `/timeline?${query}`)).status, 400, query);
   }
 });
+
+test('a schedule says how its last run went, also after a backfill of many older ticks', async () => {
+  await using server = await openTestServer();
+  const steps = [{ key: 'only', command: 'true' }];
+  await server.call('POST', '/schedules', { name: 'job', every: '1h', overlap: 'allow', job: { command: 'true' } });
+  await server.call('POST', '/schedules', {
+    name: 'workflow',
+    every: '1h',
+    overlap: 'allow',
+    workflow: { name: 'w', steps },
+  });
+  for (const name of ['job', 'workflow']) {
+    await server.call('POST', `/schedules/${name}/run`);
+    const range = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T06:00:00Z' };
+    assert.equal((await server.call('POST', `/schedules/${name}/backfill`, range)).status, 201);
+    assert.equal((await server.call('GET', `/schedules/${name}`)).body.last_status, 'pending');
+  }
+});

@@ -58,7 +58,25 @@ export async function detailsOf(
   const request = { schedules: schedules.map(({ name }) => name), from: 0, each: RECENT_RUNS };
   const ticks = schedules.length === 0 ? [] : await store.recentTicks(request, signal);
   const runs = Map.groupBy(await withRuns(store, ticks, signal), ({ schedule }) => schedule);
-  return schedules.map((schedule) => detailOf(schedule, runs.get(schedule.name) ?? []));
+  const details = schedules.map((schedule) => detailOf(schedule, runs.get(schedule.name) ?? []));
+  return await Promise.all(
+    details.map(async (detail) => ({
+      ...detail,
+      lastStatus: detail.lastStatus ?? (await statusOfLast(store, detail.schedule, signal)),
+    })),
+  );
+}
+
+/** The last run is not among the recent ones after a backfill, which records older ticks. `null` if it is pruned, or there was none. */
+async function statusOfLast(
+  store: Store,
+  { lastJobId, lastWorkflowId }: Schedule,
+  signal: AbortSignal,
+): Promise<Status | null> {
+  if (lastWorkflowId !== null) return (await store.workflow(lastWorkflowId, signal))?.status ?? null;
+  if (lastJobId === null) return null;
+  const [job] = await store.read([lastJobId], signal);
+  return job?.status ?? null;
 }
 
 export async function timelineOf(

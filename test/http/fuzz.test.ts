@@ -30,6 +30,8 @@ function agree(value: unknown): unknown {
     delete fields['handler'];
     delete fields['input'];
   }
+  // An edit seals only an input that it has.
+  if (fields['input'] === undefined) delete fields['seal_input'];
   if (fields['run_at'] !== undefined) delete fields['delay'];
   if (fields['max_attempts'] !== undefined) delete fields['max_retries'];
   for (const field of ['depends_on', 'limits', 'rates']) {

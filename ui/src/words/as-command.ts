@@ -33,7 +33,7 @@ const FLAGS = [
   ['cwd', '--cwd'],
 ] as const;
 
-const KNOWN: readonly string[] = ['command', 'tags', ...FLAGS.map(([key]) => key)];
+const KNOWN: readonly string[] = ['command', 'seal_input', 'tags', ...FLAGS.map(([key]) => key)];
 
 /** With flags if they say all of it, else with the job as JSON. */
 export function asCli(job: JobSubmissionInput): string {
@@ -45,6 +45,7 @@ export function asCli(job: JobSubmissionInput): string {
     if (value !== undefined)
       words.push(flag, shellQuote(typeof value === 'number' && key === 'timeout' ? `${value}ms` : String(value)));
   }
+  if (job.seal_input) words.push('--seal-input');
   if (job.tags !== undefined && job.tags.length > 0) words.push('--tag', shellQuote(job.tags.join(',')));
   return workron(words.join(' '), `-- ${shellQuote(job.command)}`);
 }

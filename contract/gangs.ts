@@ -310,6 +310,18 @@ export function exerciseGangs(open: OpenStore): void {
     assert.equal(await store.placeGangs(forever), 0);
   });
 
+  test('gangs: a worker that is silent or drains accepts no place', async ({ store, advance }) => {
+    const [silent, draining] = [await aSite(store, { leaseMs: LEASE_MS }), await aSite(store)];
+    await submit(store, aGang(4, gpu(1)));
+    assert.equal(await store.placeGangs(forever), 4);
+    await advance(2 * LEASE_MS);
+    await store.drainWorker(draining.id, forever);
+    for (const worker of [silent, draining]) {
+      assert.deepEqual(await claim(store, worker.id, { offer: offerOf(worker), limit: 2 }), []);
+    }
+    assert.deepEqual(statesOf(await store.places(forever)), Array(4).fill('given'));
+  });
+
   test('gangs: random gangs and workers that vanish never leave two gangs with half of their places', async ({
     store,
   }) => {

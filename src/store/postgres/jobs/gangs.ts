@@ -202,7 +202,8 @@ export async function acceptPlaces(context: Context, session: Session, request: 
   const left = ({ queue }: Lane) => headroom.get(queue) ?? Number.POSITIVE_INFINITY;
   const { accepting, starting } = planPlaces(request, all, left);
   if (accepting.length > 0) {
-    await session.query(sql.acceptPlaces, [numbers(accepting)]);
+    const accepted = await session.query(sql.acceptPlaces, [numbers(accepting), request.workerId]);
+    if (accepted.length === 0) return [];
     hints.announce({ work: true });
   }
   return starting;

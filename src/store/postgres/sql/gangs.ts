@@ -1,7 +1,7 @@
 /** Places of gangs. */
 
 import type { Twins } from '../../statements.ts';
-import { isOpenIn } from './claim.ts';
+import { isOpenIn, mayClaimIn } from './claim.ts';
 import { epochMs, instant, nowIn } from './instants.ts';
 import { isPending } from './standing.ts';
 
@@ -26,7 +26,9 @@ export function gangsSql(s: string) {
       select i.job_id, i.gang_id, i.rank, i.size, i.worker_id, i.worker_id is null, false, ${instant('i.until')}
       from unnest($1::bigint[], $2::text[], $3::integer[], $4::integer[], $5::integer[], $6::float8[])
         i(job_id, gang_id, rank, size, worker_id, until)`,
-    acceptPlaces: `update ${s}.place set accepted = true where job_id = any($1::bigint[])`,
+    /** $1 jobs, $2 their worker: one that is silent or drains accepts nothing. */
+    acceptPlaces: `update ${s}.place set accepted = true
+      where job_id = any($1::bigint[]) and ${mayClaimIn(s)('$2', `(select ${s}.now())`)} returning job_id`,
     startPlaces: `update ${s}.place set started = true where job_id = any($1::bigint[])`,
     gangs: `select id, job_id, term, failures, charged, stops, stopping from ${s}.gang where id = any($1::text[]) order by id`,
     storeGangs: `insert into ${s}.gang (id, job_id, term, failures, charged, stops, stopping)

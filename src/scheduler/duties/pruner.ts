@@ -17,19 +17,26 @@ interface Kept {
   auditMs: number;
 }
 
-/** The duty that deletes what exceeds its retention, in batches with pauses between them. */
+/**
+ * The duty that deletes what exceeds its retention, in batches with pauses between them. A batch that fails, as one of jobs with large
+ * logs may take longer than a statement may, is halved; after a success the next one is larger again.
+ */
 export function pruner({ store }: Pick<SchedulerContext, 'store'>, { retention, ledgerMs, auditMs }: Kept): Loop {
-  const batch = store.exclusive ? EXCLUSIVE_BATCH : SHARED_BATCH;
+  const largest = store.exclusive ? EXCLUSIVE_BATCH : SHARED_BATCH;
+  let batch = largest;
   return {
     name: 'pruner',
     everyMs: 60_000,
     async tick(signal) {
-      const jobs = await store.prune(retention, batch, signal);
-      const ticks = await store.pruneTicks(ledgerMs, batch, signal);
-      const entries = await store.pruneAudit(auditMs, batch, signal);
+      const limit = batch;
+      batch = Math.ceil(limit / 2);
+      const jobs = await store.prune(retention, limit, signal);
+      const ticks = await store.pruneTicks(ledgerMs, limit, signal);
+      const entries = await store.pruneAudit(auditMs, limit, signal);
+      batch = Math.min(largest, limit * 2);
       await store.pruneSessions(SESSION_IDLE_MS, signal);
       await store.pruneTokens(KEEP_TOKENS_MS, signal);
-      return Math.max(jobs, ticks, entries) >= batch ? PAUSE_MS : undefined;
+      return Math.max(jobs, ticks, entries) >= limit ? PAUSE_MS : undefined;
     },
   };
 }

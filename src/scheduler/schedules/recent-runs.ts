@@ -59,24 +59,29 @@ export async function detailsOf(
   const ticks = schedules.length === 0 ? [] : await store.recentTicks(request, signal);
   const runs = Map.groupBy(await withRuns(store, ticks, signal), ({ schedule }) => schedule);
   const details = schedules.map((schedule) => detailOf(schedule, runs.get(schedule.name) ?? []));
-  return await Promise.all(
-    details.map(async (detail) => ({
-      ...detail,
-      lastStatus: detail.lastStatus ?? (await statusOfLast(store, detail.schedule, signal)),
-    })),
-  );
+  // After a backfill, which records older ticks, the last run may not be among the recent ones.
+  const unknown = details.filter(({ lastStatus }) => lastStatus === null).map(({ schedule }) => schedule);
+  const statusOf = await lastStatuses(store, unknown, signal);
+  return details.map((detail) => ({ ...detail, lastStatus: detail.lastStatus ?? statusOf(detail.schedule) }));
 }
 
-/** The last run is not among the recent ones after a backfill, which records older ticks. `null` if it is pruned, or there was none. */
-async function statusOfLast(
+/** `null` if the last run is pruned, or there was none. */
+async function lastStatuses(
   store: Store,
-  { lastJobId, lastWorkflowId }: Schedule,
+  schedules: readonly Schedule[],
   signal: AbortSignal,
-): Promise<Status | null> {
-  if (lastWorkflowId !== null) return (await store.workflow(lastWorkflowId, signal))?.status ?? null;
-  if (lastJobId === null) return null;
-  const [job] = await store.read([lastJobId], signal);
-  return job?.status ?? null;
+): Promise<(schedule: Schedule) => Status | null> {
+  const jobIds = schedules.flatMap(({ lastJobId }) => lastJobId ?? []);
+  const workflowIds = schedules.flatMap(({ lastWorkflowId }) => lastWorkflowId ?? []);
+  const page = { before: null, limit: jobIds.length };
+  const jobs = jobIds.length === 0 ? [] : await store.list({ ids: jobIds }, page, signal);
+  const workflows = await Promise.all(workflowIds.map((id) => store.workflow(id, signal)));
+  const ofJob = new Map(jobs.map(({ id, status }) => [id, status]));
+  const ofWorkflow = new Map<number, Status>(
+    workflows.flatMap((workflow) => (workflow === undefined ? [] : [[workflow.id, workflow.status] as const])),
+  );
+  return ({ lastJobId, lastWorkflowId }) =>
+    (lastWorkflowId === null ? ofJob.get(lastJobId ?? 0) : ofWorkflow.get(lastWorkflowId)) ?? null;
 }
 
 export async function timelineOf(

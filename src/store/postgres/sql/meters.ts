@@ -104,7 +104,7 @@ export function metersSql(s: string) {
       on conflict (name) do update set opens_at = greatest(m.opens_at, excluded.opens_at)`,
     pruneStarts: `with ${now}
       delete from ${s}.metered_start s using t where (s.name like 'limit:%' and not exists (
-          select 1 from ${liveOf(s, 's.job_id')} l where l.attempt = s.attempt and l.claimed offset 0))
+          select 1 from ${s}.live l where l.job_id = s.job_id and l.attempt = s.attempt and l.claimed offset 0))
         or (s.name not like 'limit:%' and s.at <= t.now - coalesce(
           (select m.window_ms from ${s}.meter m where m.name = s.name), 0) * interval '1 ms')`,
     pruneMeters: `with ${now}

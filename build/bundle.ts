@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { type OutputOptions, type Plugin, RolldownMagicString, type RolldownOptions, rolldown } from 'rolldown';
 import { readMigrations } from '../src/store/migration.ts';
+import type { Dialect } from '../src/store/sql/sql.ts';
 import { COMMANDS, groups } from './chunks.ts';
 import { ENTRIES, type Sources, STARTED } from './parts.ts';
 
@@ -36,9 +37,8 @@ const EMBEDDED: Readonly<Record<string, () => string>> = {
   'src/store/postgres/base/migrations.ts': () => migrationsOf('postgres'),
 };
 
-function migrationsOf(dialect: string): string {
-  const folder = new URL(`../src/store/${dialect}/migrations/`, import.meta.url);
-  return `export const MIGRATIONS = ${JSON.stringify(readMigrations(folder))};`;
+function migrationsOf(dialect: Dialect): string {
+  return `export const MIGRATIONS = ${JSON.stringify(readMigrations(dialect))};`;
 }
 
 function embedFiles(): Plugin {
@@ -125,7 +125,7 @@ function dropPassedOn(): Plugin {
         if (file.type !== 'chunk' || file.isEntry) continue;
         const [, names, source] = PASSED_ON.exec(file.code.trim()) ?? [];
         if (names === undefined) continue;
-        const members = names.split(', ').map((each) => each.replace(/^(\w+) as (\w+)$/, '$2: file.$1'));
+        const members = names.split(', ').map((each) => each.replace(/^([\w$]+) as (\w+)$/, '$2: file.$1'));
         replaced.set(`import("./${name}")`, `import("${source}").then((file) => ({ ${members.join(', ')} }))`);
         delete files[name];
       }

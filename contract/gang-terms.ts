@@ -497,11 +497,11 @@ export function exerciseGangTerms(open: OpenStore): void {
     await judge(store);
     await judge(store);
     const retention = { doneMs: 1_000, otherMs: 1_000, statsMs: 1_000 };
-    await store.prune(retention, 100, forever);
+    assert.equal(await store.sweep('gang', retention, 100, forever), 0);
     assert.equal((await store.gangs(['g'], forever)).length, 1);
     await advance(2_000);
-    // The first round deletes the jobs, the second what is left of their gang.
-    for (let round = 0; round < 2; round += 1) await store.prune(retention, 100, forever);
+    await store.prune(retention, 100, forever);
+    assert.equal(await store.sweep('gang', retention, 100, forever), 1);
     assert.deepEqual(await store.gangs(['g'], forever), []);
   });
 }

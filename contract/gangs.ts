@@ -4,7 +4,7 @@ import type { NewJob } from '../src/core/job.ts';
 import { offerOf } from '../src/core/outlook.ts';
 import type { NewWorker, WorkerRow } from '../src/core/worker.ts';
 import type { Store } from '../src/store/store.ts';
-import { aJob, LEASE_MS } from './kit/builders.ts';
+import { aJob, anOffer, LEASE_MS } from './kit/builders.ts';
 import { claim, decide, forever, ids, type Lease, register, submit, submitOne, succeed } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 
@@ -63,6 +63,21 @@ function statesOf(places: readonly Place[]): string[] {
 export function exerciseGangs(open: OpenStore): void {
   const test = withStore(open);
   const gpu = (amount: number) => ({ resources: { gpu: amount } });
+
+  test('gangs: a job that waits for what members take is expected when they end, from the claim on that starts them', async ({
+    store,
+  }) => {
+    const { id: workerId } = await aSite(store, { slots: 4, resources: { gpu: 3 } });
+    const members = await submit(store, aGang(2, { resources: { gpu: 1 }, timeoutMs: 60_000, killGraceMs: 5_000 }));
+    const waiting = await submitOne(store, aJob({ resources: { gpu: 2 } }));
+    assert.equal(await store.placeGangs(forever), 2);
+    const started = await claim(store, workerId, { limit: 3, offer: anOffer({ free: { gpu: 3 } }) });
+    assert.deepEqual(ids(started), ids(members));
+    const { reserved } = await rowOf(store, workerId);
+    assert.equal(reserved?.jobId, waiting.id);
+    const expected = (started[0]?.startedAt ?? 0) + 65_000;
+    assert.ok(Math.abs((reserved?.startsAt ?? 0) - expected) < 1_000, `${reserved?.startsAt}, not ${expected}`);
+  });
 
   test('gangs: members are not claimed before all have a place that is held', async ({ store }) => {
     const [one, two] = [await aSite(store, { address: '10.0.0.1' }), await aSite(store, { host: 'two' })];

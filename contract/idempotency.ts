@@ -78,7 +78,7 @@ export function exerciseIdempotency(open: OpenStore): void {
   test('idempotency: keys are kept for a day', async ({ store, advance }) => {
     await store.insert(jobs(1), { idempotency }, forever);
     await advance(DAY_MS - 60_000);
-    await store.prune(KEEP_ALL, 100, forever);
+    assert.equal(await store.sweep('idempotency', KEEP_ALL, 100, forever), 0);
     assert.equal((await store.insert(jobs(1), { idempotency }, forever)).replayed, true);
     await advance(120_000);
     assert.equal((await store.insert(jobs(1), { idempotency }, forever)).replayed, false);

@@ -2,12 +2,28 @@ import assert from 'node:assert/strict';
 import type { Offer } from '../src/core/lane.ts';
 import type { Store } from '../src/store/store.ts';
 import { aJob, anOffer, jobs } from './kit/builders.ts';
-import { claim, ids, register, submit } from './kit/steps.ts';
+import {
+  claim,
+  claimOne,
+  decide,
+  fail,
+  forever,
+  ids,
+  register,
+  retry,
+  submit,
+  submitOne,
+  succeed,
+} from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 
 async function claimWith(store: Store, offer: Partial<Offer>, limit = 100): Promise<number[]> {
   const { id } = await register(store);
   return ids(await claim(store, id, { offer: anOffer(offer), limit }));
+}
+
+async function cancelRunning(store: Store, jobId: number): Promise<void> {
+  await decide(store, jobId, { type: 'settle', outcome: { type: 'cancelled', error: null } });
 }
 
 export function exerciseLanes(open: OpenStore): void {
@@ -88,5 +104,64 @@ export function exerciseLanes(open: OpenStore): void {
       ]),
     );
     assert.deepEqual(await claimWith(store, { tags: ['x', 'y'], free: { a: 3, b: 3 } }), [b, c, a]);
+  });
+
+  test('lanes: none that a job uses is deleted, whatever its status', async ({ store, advance }) => {
+    const limits = [{ key: 'k', max: 1 }];
+    const parent = await submitOne(store, aJob({ queue: 'parent', limits }));
+    const holder = await claimOne(store);
+    assert.equal(holder.job.id, parent.id);
+    const waiting = await submit(store, [
+      aJob({ queue: 'pending' }),
+      aJob({ queue: 'scheduled', delayMs: 1_000 }),
+      aJob({ queue: 'blocked', dependsOn: [{ jobId: parent.id, condition: 'success' }] }),
+      aJob({ queue: 'parked', limits }),
+    ]);
+    assert.deepEqual(await claimWith(store, { queues: ['parked'] }), []);
+    await store.deleteLanes(await store.markLanes(1_000, forever), forever);
+
+    await succeed(store, holder);
+    await advance(2_000);
+    await store.promote(10, forever);
+    await store.cascade(100, forever);
+    assert.deepEqual(
+      (await claimWith(store, {})).sort((a, b) => a - b),
+      ids(waiting),
+    );
+  });
+
+  test('lanes: one that was deleted is made again by the next job, also by a retry or an edit', async ({ store }) => {
+    const lease = await claimOne(store, aJob({ queue: 'tenant', maxAttempts: 1 }));
+    await fail(store, lease);
+    const other = await submitOne(store, aJob({ queue: 'other' }));
+    const deleteAll = async () => store.deleteLanes(await store.markLanes(1_000, forever), forever);
+    await deleteAll();
+    const next = await submitOne(store, aJob({ queue: 'tenant' }));
+    assert.deepEqual(await claimWith(store, { queues: ['tenant'] }), [next.id]);
+    await cancelRunning(store, next.id);
+    await deleteAll();
+    await retry(store, lease.job.id);
+    assert.deepEqual(await claimWith(store, { queues: ['tenant'] }), [lease.job.id]);
+    await cancelRunning(store, lease.job.id);
+    await deleteAll();
+    await store.edit(other.id, { queue: 'tenant' }, forever);
+    assert.deepEqual(await claimWith(store, { queues: ['tenant'] }), [other.id]);
+  });
+
+  test('lanes: jobs that are inserted while lanes are deleted can all be claimed', async ({ store }) => {
+    const queues = ['a', 'b', 'c'];
+    for (let round = 0; round < 10; round += 1) {
+      const [inserted] = await Promise.all([
+        Promise.all(queues.map((queue) => submitOne(store, aJob({ queue })))),
+        store.markLanes(1_000, forever),
+      ]);
+      const marks = await store.markLanes(1_000, forever);
+      await store.deleteLanes(marks, forever);
+      assert.deepEqual(
+        (await claimWith(store, {})).sort((a, b) => a - b),
+        ids(inserted).sort((a, b) => a - b),
+      );
+      for (const { id } of inserted) await cancelRunning(store, id);
+    }
   });
 }

@@ -161,8 +161,12 @@ export function exerciseLeadership(open: OpenStore): void {
     await assert.rejects(old.advanceOperation(operation.id, null, step, forever), isLost);
     assert.equal((await store.operation(operation.id, forever))?.status, 'running');
     await assert.rejects(retireWorkers(old, 0), isLost);
+    await assert.rejects(old.closeRate('k', 60_000, forever), isLost);
+    assert.deepEqual(await store.rates(forever), []);
     await assert.rejects(old.forgetInstances(0, forever), isLost);
-    await assert.rejects(old.prune({ doneMs: 0, otherMs: 0, statsMs: 0 }, 10, forever), isLost);
+    const keepNothing = { doneMs: 0, otherMs: 0, statsMs: 0 };
+    await assert.rejects(old.prune(keepNothing, 10, forever), isLost);
+    await assert.rejects(old.sweep('stat', keepNothing, 10, forever), isLost);
 
     // The same write succeeds with the new term.
     const { term: now } = (await store.duties(forever))[0] ?? assert.fail();

@@ -315,6 +315,25 @@ export function exerciseLimits(open: OpenStore, effort: Effort): void {
     assert.equal(store.deadlocks(), 0);
   });
 
+  test('limits: a full key stays closed, and the end of its job leaves nothing to heal', async ({ store }) => {
+    const { id } = await register(store);
+    await submit(store, [...jobsOf('a', 1, 2), ...jobsOf('b', 2, 3), ...jobsOf('c', 1, 2, { onLimit: 'skip' })]);
+    const held = await leases(store, id);
+    const heal = () => store.healParkings({ after: 0, limit: 100 }, forever);
+    for (const lease of held) {
+      assert.deepEqual(await heal(), { meters: [], next: null });
+      assert.equal(await taken(store, id), '');
+      await succeed(store, lease);
+      assert.deepEqual(await heal(), { meters: [], next: null });
+      for (const next of await leases(store, id)) await succeed(store, next);
+    }
+    assert.deepEqual(await heal(), { meters: [], next: null });
+    assert.deepEqual(
+      (await store.limits(forever)).map(({ key, waiting }) => [key, waiting]),
+      [['c', 1]],
+    );
+  });
+
   test('limits: a claim that meets many jobs of a full key moves few of them, and later ones go on', async ({
     store,
   }) => {

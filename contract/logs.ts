@@ -87,6 +87,42 @@ export function exerciseLogs(open: OpenStore): void {
     assert.equal(textOf(await logOf(store, lease)), 'stopping');
   });
 
+  test('logs: an attempt that has completed its job can still write, as long as nobody else could have', async ({
+    store,
+    advance,
+  }) => {
+    const completed = (lease: Lease, offset: number, data: string) => ({
+      ...chunk(lease, offset, data),
+      completed: true,
+    });
+    const done = await claimOne(store, aJob());
+    const failed = await claimOne(store, aJob({ maxAttempts: 1 }));
+    const lost = await claimOne(store, aJob());
+    assert.deepEqual(await store.appendLogs([completed(done, 0, 'before ')], forever), [true], 'not committed yet');
+    await succeed(store, done);
+    await fail(store, failed);
+    const stranger = await register(store);
+    const answers = await store.appendLogs(
+      [
+        completed({ ...done, workerId: stranger.id }, 7, 'stranger'),
+        { ...completed(done, 7, 'future'), attempt: 2 },
+        chunk(done, 7, 'late'),
+        completed(done, 7, 'after'),
+        completed(failed, 0, 'late'),
+        completed(lost, 0, 'running'),
+      ],
+      forever,
+    );
+    assert.deepEqual(answers, [false, false, false, true, false, true]);
+    assert.equal(textOf(await logOf(store, done)), 'before after');
+    assert.deepEqual(await logOf(store, failed), []);
+    await loseLeases(store, advance);
+    const second = await claimOne(store);
+    assert.equal(second.job.id, lost.job.id);
+    await succeed(store, second);
+    assert.deepEqual(await store.appendLogs([completed(lost, 7, 'late')], forever), [false]);
+  });
+
   test('logs: each attempt has its own log', async ({ store, advance }) => {
     const first = await claimOne(store, aJob());
     await store.appendLogs([chunk(first, 0, 'first')], forever);

@@ -5,6 +5,7 @@ import {
   cancel,
   claim,
   claimOne,
+  FAILED,
   fail,
   forever,
   ids,
@@ -12,6 +13,7 @@ import {
   readOne,
   register,
   report,
+  retry,
   submit,
   submitOne,
   success,
@@ -134,6 +136,101 @@ export function exercisePrefetch(open: OpenStore): void {
     );
     const lost = await readOne(store, started?.id ?? 0);
     assert.deepEqual([lost.status, lost.failures, lost.losses], ['pending', 1, 1]);
+  });
+
+  test('prefetch: a job that a lost worker did not report as started is charged from its next claim on', async ({
+    store,
+    advance,
+  }) => {
+    const spec = { command: null, handler: 'h', maxAttempts: 2, backoff: { ...aJob().backoff, baseMs: 1_000 } };
+    const { id: jobId } = await submitOne(store, aJob(spec));
+    assert.equal((await claimPrefetch(store, (await register(store)).id)).length, 1);
+    await loseLeases(store, advance);
+    assert.deepEqual(await claimPrefetch(store, (await register(store)).id), []);
+    for (const failures of [1, 2]) {
+      const { id } = await register(store);
+      const [job] = await claim(store, id, { offer });
+      assert.deepEqual([job?.id, job?.suspect, job?.prefetched], [jobId, true, undefined]);
+      assert.notEqual((await readOne(store, jobId)).startedAt, null);
+      await loseLeases(store, advance);
+      assert.deepEqual(
+        [(await readOne(store, jobId)).failures, (await readOne(store, jobId)).losses],
+        [failures, failures],
+      );
+      await advance(3_600_000);
+      await store.promote(10, forever);
+    }
+    const { status, reason, attempt } = await readOne(store, jobId);
+    assert.deepEqual([status, reason, attempt], ['failed', 'lost', 3]);
+  });
+
+  test('prefetch: jobs that a lost worker did not report as started are claimed one by one, in order', async ({
+    store,
+    advance,
+  }) => {
+    const [urgent, ...suspects] = await submit(store, handled(4));
+    const lost = await register(store);
+    const first = await claimPrefetch(store, lost.id, 4);
+    await report(store, { job: first[0] as (typeof first)[0], workerId: lost.id }, { type: 'returned' });
+    await loseLeases(store, advance);
+    const after = await submitOne(store, aJob({ command: 'true' }));
+
+    const { id } = await register(store);
+    assert.deepEqual(ids(await claimPrefetch(store, id)), [urgent?.id], 'a job that was given back is prefetched');
+    assert.deepEqual(await claimPrefetch(store, id), []);
+    for (const suspect of suspects) {
+      const taken = await claim(store, id, { offer, limit: 10 });
+      assert.deepEqual(
+        taken.map((job) => [job.id, job.suspect]),
+        [[suspect.id, true]],
+      );
+    }
+    assert.deepEqual(
+      (await claim(store, id, { offer, limit: 10 })).map((job) => [job.id, job.suspect]),
+      [[after.id, undefined]],
+    );
+  });
+
+  test('prefetch: a claim takes the jobs that are more urgent than a suspect without it', async ({
+    store,
+    advance,
+  }) => {
+    await submit(store, handled(1));
+    await claimPrefetch(store, (await register(store)).id);
+    await loseLeases(store, advance);
+    const urgent = await submit(store, [aJob({ priority: 5 }), aJob({ priority: 4, resources: { memory_mb: 1 } })]);
+    const behind = await submitOne(store, aJob({ priority: -1, command: null, handler: 'g' }));
+    const { id } = await register(store);
+    assert.deepEqual(ids(await claim(store, id, { offer, limit: 10 })), ids(urgent));
+    assert.deepEqual(
+      (await claim(store, id, { offer, limit: 10 })).map(({ suspect }) => suspect),
+      [true],
+    );
+    assert.deepEqual(ids(await claim(store, id, { offer, limit: 10 })), [behind.id]);
+  });
+
+  test('prefetch: a suspect whose worker reports an end is no longer one, and neither is one that a person retries', async ({
+    store,
+    advance,
+  }) => {
+    await submit(store, handled(2));
+    await claimPrefetch(store, (await register(store)).id);
+    await loseLeases(store, advance);
+    const { id } = await register(store);
+    const [snoozed] = await claim(store, id, { offer });
+    assert.ok(snoozed?.suspect);
+    await report(store, { job: snoozed, workerId: id }, { type: 'snoozed', delayMs: 1_000 });
+    const [failed] = await claim(store, id, { offer });
+    assert.ok(failed?.suspect);
+    await report(store, { job: failed, workerId: id }, { ...FAILED, fatal: true });
+    await retry(store, failed.id);
+    await advance(2_000);
+    await store.promote(10, forever);
+    const again = await register(store);
+    assert.deepEqual(
+      ids(await claimPrefetch(store, again.id)).sort((a, b) => a - b),
+      [snoozed.id, failed.id],
+    );
   });
 
   test('prefetch: a start is recorded once, for the attempt and worker that hold the job, and never in the future', async ({

@@ -54,6 +54,26 @@ export function exerciseProgress(open: OpenStore): void {
     assert.deepEqual(await store.report([], forever), []);
   });
 
+  test('progress: an attempt that has completed its job can still report', async ({ store }) => {
+    const done = await claimOne(store, aJob());
+    const failed = await claimOne(store, aJob({ maxAttempts: 1 }));
+    await succeed(store, done);
+    await fail(store, failed);
+    const stranger = await register(store);
+    const report = { progress: { fraction: 1, text: 'last' }, completed: true };
+    assert.deepEqual(await store.report([{ ...by(done), ...report, workerId: stranger.id }], forever), [false]);
+    const answers = await store.report(
+      [
+        { ...by(failed), ...report },
+        { ...by(done), ...report },
+      ],
+      forever,
+    );
+    assert.deepEqual(answers, [false, true]);
+    assert.deepEqual((await readOne(store, done.job.id)).progress, { fraction: 1, text: 'last' });
+    assert.equal((await readOne(store, failed.job.id)).progress, null);
+  });
+
   test('progress: a new attempt starts without progress', async ({ store, advance }) => {
     const first = await claimOne(store, aJob());
     await store.report([{ ...by(first), progress: { fraction: 0.5, text: 'half' } }], forever);

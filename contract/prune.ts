@@ -88,6 +88,23 @@ export function exercisePrune(open: OpenStore): void {
     assert.equal(items[0]?.deduplicated, false);
   });
 
+  test('sweep: deletes expired keys, no more than the limit at once', async ({ store, advance }) => {
+    const counts = async (what: 'unique_key' | 'idempotency') => {
+      const gone: number[] = [];
+      for (let round = 0; round < 3; round += 1) gone.push(await store.sweep(what, RETENTION, 2, forever));
+      return gone;
+    };
+    for (const key of ['a', 'b', 'c']) {
+      const unique = { key, while: DAY_MS, onConflict: 'existing' } as const;
+      await store.insert([aJob({ unique })], { idempotency: { key, fingerprint: 'f' } }, forever);
+    }
+    await submitOne(store, aJob({ unique: { key: 'd', while: 'active', onConflict: 'existing' } }));
+    assert.deepEqual([await counts('unique_key'), await counts('idempotency')], [Array(3).fill(0), Array(3).fill(0)]);
+    await advance(DAY_MS + 1_000);
+    assert.deepEqual(await counts('unique_key'), [2, 1, 0]);
+    assert.deepEqual(await counts('idempotency'), [2, 1, 0]);
+  });
+
   test('prune: deletes old statistics and keeps recent ones', async ({ store, advance }) => {
     const minute = Math.floor((await store.now(forever)) / 60_000) * 60_000;
     const zeros = Array<number>(15).fill(0);
@@ -100,7 +117,7 @@ export function exercisePrune(open: OpenStore): void {
       forever,
     );
     await advance(91 * DAY_MS);
-    await store.prune(RETENTION, 100, forever);
+    assert.equal(await store.sweep('stat', RETENTION, 100, forever), 1);
     const left = await store.stats({ from: 0, to: minute + 1_000 * DAY_MS }, forever);
     assert.deepEqual(
       left.map((stat) => stat.minute),

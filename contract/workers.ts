@@ -50,6 +50,17 @@ export function exerciseWorkers(open: OpenStore): void {
     assert.deepEqual(await known(), new Set([holder.workerId, online.id]));
   });
 
+  test('workers: those of one caller are counted while they are not offline', async ({ store }) => {
+    const workerOf = (registeredBy: string | null) => store.registerWorker(aWorker({ registeredBy }), forever);
+    const [first, second] = [await workerOf('ada'), await workerOf('ada'), await workerOf('bob'), await workerOf(null)];
+    assert.equal(await store.countWorkersOf('ada', forever), 2);
+    await store.drainWorker(first.id, forever);
+    await store.leaveWorker(second.id, forever);
+    assert.equal(await store.countWorkersOf('ada', forever), 1, 'a draining one counts');
+    assert.equal(await store.countWorkersOf('bob', forever), 1);
+    assert.equal(await store.countWorkersOf('nobody', forever), 0);
+  });
+
   test('workers: every registration gets a new id', async ({ store }) => {
     const all = await Promise.all(Array.from({ length: 5 }, () => register(store)));
     assert.equal(new Set(all.map(({ id }) => id)).size, 5);

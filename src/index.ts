@@ -23,6 +23,7 @@ export type { Notify } from './library/notify.ts';
 export { type OpenOptions, open } from './library/open.ts';
 export type { Duration, GangOptions, JobOptions, KeyLimit, KeyRate, SubmitOptions } from './library/options.ts';
 export type { RunGang } from './library/run-gang.ts';
+export type { RunParent } from './library/run-parent.ts';
 export type { RunTick } from './library/run-tick.ts';
 export type {
   BackfillOptions,

@@ -15,6 +15,9 @@ export const effort = {
   /** Random sequences of store calls compared across stores, and their length. */
   modelRuns: full ? 300 : 6,
   modelLength: full ? 60 : 40,
+  /** Recorded sequences that are replayed on each database, and in memory. */
+  recorded: full ? 2_000 : 8,
+  recordedInMemory: full ? 2_000 : 60,
   /** Random graphs whose counters are compared with a rescan. */
   dagRuns: full ? 2_000 : 100,
   /** Random graphs that run on each store, and their size. */

@@ -89,7 +89,7 @@ async function test(): Promise<number> {
 }
 
 function testFiles(): string[] {
-  return globSync('test/**/*.test.ts', { cwd: root })
+  return globSync('test/**/*.test.ts', { cwd: root, exclude: ['**/node_modules'] })
     .filter((file) => wanted.length === 0 || wanted.some((name) => file.includes(name)))
     .sort((a, b) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1))
     .map((file) => join(root, file));

@@ -113,11 +113,11 @@ async function addSchedules(grounds: Grounds, schema: string, count: number): Pr
   );
   await grounds.client.query(`
     with made as (
-      insert into ${schema}.schedule (id, name, owner, spec, created_at, updated_at)
-      select nextval('${schema}.schedule_id'), 'copy-' || i, f.owner, f.spec, f.created_at, f.updated_at
+      insert into ${schema}.schedule (name, owner, spec, created_at, updated_at)
+      select 'copy-' || i, f.owner, f.spec, f.created_at, f.updated_at
       from ${schema}.schedule f, generate_series(2, ${count}) i where f.name = 'first'
       returning id)
-    insert into ${schema}.schedule_line (id, schedule_id, key, cursor, next_due)
-    select nextval('${schema}.schedule_line_id'), made.id, l.key, l.cursor, l.next_due from made, ${schema}.schedule_line l`);
+    insert into ${schema}.schedule_line (schedule_id, key, cursor, next_due)
+    select made.id, l.key, l.cursor, l.next_due from made, ${schema}.schedule_line l`);
   await grounds.client.query(`vacuum analyze ${schema}.schedule, ${schema}.schedule_line`);
 }

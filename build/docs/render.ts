@@ -35,7 +35,7 @@ function placeOf(href: string, pages: ReadonlySet<string>): string | null {
   const [path = '', anchor] = href.split('#');
   const hash = anchor === undefined ? '' : `#${anchor}`;
   const name = path.replace(/^(?:\.\/|\.\.\/)?(?:docs\/)?/, '');
-  if (/^(?:\.\.\/)?README\.md$/.test(path)) return `index.html${hash}`;
+  if (/^(?:\.\.\/|docs\/)?README\.md$/.test(path)) return `index.html${hash}`;
   if (/^images\/[\w.-]+$/.test(name)) return name;
   const page = name.replace(/\.md$/, '');
   return pages.has(page) ? `${page}.html${hash}` : null;

@@ -74,7 +74,8 @@ async function searchScript(): Promise<string> {
 }
 
 const listed = SECTIONS.flatMap(({ pages }) => pages);
-const written = readdirSync(DOCS).filter((file) => file.endsWith('.md'));
+// The menu says what its README says.
+const written = readdirSync(DOCS).filter((file) => file.endsWith('.md') && file !== 'README.md');
 const unlisted = written.map((file) => file.slice(0, -'.md'.length)).filter((name) => !listed.includes(name));
 const sections = unlisted.length === 0 ? SECTIONS : [...SECTIONS, { title: 'More', pages: unlisted }];
 const names = sections.flatMap(({ pages }) => pages);

@@ -18,10 +18,13 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import signal as signals
+import socket
 import ssl
+import stat
 import threading
 import time
 import traceback
@@ -42,6 +45,14 @@ AnyHandler = TypeVar("AnyHandler", bound=Handler)
 
 TERMINAL = ("done", "failed", "cancelled", "skipped")
 MAX_WAIT_S = 60.0
+# The server sends a line at least every 5 s.
+SILENCE_S = 12.0
+RECONNECT_S = 2.0
+# How long a suspect waits for other jobs, and they for it.
+ALONE_S = 1.0
+MASK = "***"
+# Shorter values cannot be masked without masking ordinary words.
+MIN_SECRET_LENGTH = 8
 
 
 class Unreachable(Exception):
@@ -67,7 +78,15 @@ class JobFailed(Exception):
 
 
 class Fatal(Exception):
-    """Raised by a handler: the job has failed and is not tried again."""
+    """Raised by a handler: the job has failed and is not tried again.
+
+    `code` and `details` (JSON of at most 8 KiB) are for programs: they are in `thrown` of the job. Other keywords become details.
+    """
+
+    def __init__(self, *message: object, code: Optional[str] = None, details: Json = None, **more: Json) -> None:
+        super().__init__(*message)
+        self.code = code
+        self.details = {"details": details, **more} if more and details is not None else more or details
 
 
 class RetryAfter(Exception):
@@ -116,12 +135,18 @@ class Client:
         *,
         cafile: Optional[str] = None,
     ) -> None:
-        """`cafile` holds the certificates of the only authorities that are trusted for https://… Default: WORKRON_CA."""
+        """`url` is that of the server, or `unix:` with the path of its socket; default: WORKRON_URL. `cafile` holds the certificates of the only authorities that are trusted for https://… Default: WORKRON_CA."""
         self.url = (url or os.environ.get("WORKRON_URL") or "http://127.0.0.1:8080").rstrip("/")
         self._token = token or os.environ.get("WORKRON_TOKEN")
         self._timeout = timeout
         trusted = cafile or os.environ.get("WORKRON_CA")
-        self._tls = ssl.create_default_context(cafile=trusted) if trusted else None
+        handlers: List[urllib.request.BaseHandler] = []
+        if self.url.startswith("unix:"):
+            handlers = [urllib.request.ProxyHandler({}), _SocketHandler(self.url[len("unix:"):])]
+        elif trusted:
+            handlers = [urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=trusted))]
+        self._opener = urllib.request.build_opener(*handlers)
+        self._base = "http://localhost" if self.url.startswith("unix:") else self.url
 
     def submit(self, *, tries: int = 3, **job: Json) -> Dict[str, Json]:
         """Submits a job: `command="…"`, or `handler="…"` with `input=…`, and any field of the API (queue, priority, delay …).
@@ -203,11 +228,7 @@ class Client:
         timeout: Optional[float] = None,
     ) -> Json:
         """Sends one request and returns the decoded answer. A body of bytes is sent as it is."""
-        given = {key: value for key, value in (query or {}).items() if value is not None}
-        url = self.url + path + ("?" + urllib.parse.urlencode(given, doseq=True) if given else "")
-        request = urllib.request.Request(url, method=method, headers={"Accept": "application/json", **(headers or {})})
-        if self._token:
-            request.add_unredirected_header("Authorization", f"Bearer {self._token}")
+        request = self._request(method, path, query or {}, headers or {})
         if isinstance(body, bytes):
             request.data = body
             request.add_header("Content-Type", "application/octet-stream")
@@ -215,13 +236,33 @@ class Client:
             request.data = json.dumps(body).encode()
             request.add_header("Content-Type", "application/json")
         try:
-            with urllib.request.urlopen(request, timeout=timeout or self._timeout, context=self._tls) as answer:
+            with self._opener.open(request, timeout=timeout or self._timeout) as answer:
                 text = answer.read()
         except urllib.error.HTTPError as error:
             raise _refusal(error) from None
         except (OSError, urllib.error.URLError) as error:
             raise Unreachable(f"{self.url}: {error}") from None
         return json.loads(text) if text else {}
+
+    def _lines(self, path: str, *, silence: float) -> Iterator[str]:
+        """Yields the lines of an event stream until it breaks off, or is silent for this many seconds."""
+        request = self._request("GET", path, {}, {"Accept": "text/event-stream"})
+        try:
+            with self._opener.open(request, timeout=silence) as answer:
+                for line in answer:
+                    yield line.decode("utf-8", "replace").rstrip("\r\n")
+        except (OSError, urllib.error.URLError, http.client.HTTPException) as error:
+            raise Unreachable(f"{self.url}: {error}") from None
+
+    def _request(
+        self, method: str, path: str, query: Dict[str, Json], headers: Dict[str, str]
+    ) -> urllib.request.Request:
+        given = {key: value for key, value in query.items() if value is not None}
+        url = self._base + path + ("?" + urllib.parse.urlencode(given, doseq=True) if given else "")
+        request = urllib.request.Request(url, method=method, headers={"Accept": "application/json", **headers})
+        if self._token:
+            request.add_unredirected_header("Authorization", f"Bearer {self._token}")
+        return request
 
     def _repeat(self, method: str, path: str, body: Json, tries: int) -> Json:
         key = str(uuid.uuid4())
@@ -232,6 +273,51 @@ class Client:
                 if left == 0:
                     raise
                 time.sleep(0.5)
+
+
+class _SocketHandler(urllib.request.HTTPHandler):
+    """Sends requests to a socket of the file system, unless another user could have made or could replace it."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self._path = path
+
+    def http_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
+        _check_socket(self._path)
+
+        def connection(host: str, timeout: Any = None, **_: Any) -> http.client.HTTPConnection:
+            made = http.client.HTTPConnection(host, timeout=timeout)
+            made.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            made.sock.settimeout(timeout)
+            made.sock.connect(self._path)
+            return made
+
+        return self.do_open(connection, request)
+
+
+def _check_socket(path: str) -> None:
+    trusted = {0, os.getuid()}
+    names, at, links = os.path.abspath(path).split("/")[1:], "/", 0
+    found = os.lstat(at)
+    while names:
+        shared = bool(found.st_mode & 0o022)
+        if shared and not found.st_mode & stat.S_ISVTX:
+            raise PermissionError(f"other users can write to {at}")
+        place = os.path.join(at, names.pop(0))
+        entry = os.lstat(place)
+        if entry.st_uid not in trusted and (shared or not stat.S_ISDIR(entry.st_mode)):
+            raise PermissionError(f"{place} belongs to another user")
+        if stat.S_ISLNK(entry.st_mode):
+            links += 1
+            if links > 40:
+                raise PermissionError(f"{path} has too many links")
+            names = os.path.normpath(os.path.join(at, os.readlink(place))).split("/")[1:] + names
+            at, found = "/", os.lstat("/")
+        else:
+            trusted.add(entry.st_uid)
+            at, found = place, entry
+    if not stat.S_ISSOCK(found.st_mode):
+        raise PermissionError(f"{at} is no socket")
 
 
 def _part(text: str) -> str:
@@ -261,6 +347,100 @@ class Gang(NamedTuple):
     hosts: List[str]
 
 
+class _Mask:
+    """Replaces the secrets of a job, with and without spaces around them. Those that overlap are replaced together."""
+
+    def __init__(self, job: Dict[str, Json]) -> None:
+        secrets = [job["env"][name] for name in job.get("secret_env", []) if isinstance(job["env"].get(name), str)]
+        trimmed = [value.strip() for value in secrets if len(value.strip()) >= MIN_SECRET_LENGTH]
+        self._values = [value.encode("utf-8", "replace") for value in {*secrets, *trimmed} if value]
+        self._numbers = {_number(value) for value in secrets} - {None}
+        #: The end of the output so far, if the next lines decide whether it is part of a secret.
+        self.held = b""
+
+    def push(self, data: bytes) -> bytes:
+        """Returns the output that can be written."""
+        data = self.held + data
+        found = self._find(data)
+        cut = len(data) - max((_overlap(data, value) for value in self._values), default=0)
+        for start, end in reversed(found):
+            cut = min(cut, start) if end > cut else cut
+        self.held = data[cut:]
+        return _replaced(data[:cut], [place for place in found if place[1] <= cut])
+
+    def end(self) -> bytes:
+        """Returns what was held back."""
+        data, self.held = self.held, b""
+        return _replaced(data, self._find(data))
+
+    def text(self, text: str) -> str:
+        data = text.encode("utf-8", "replace")
+        found = self._find(data)
+        return _replaced(data, found).decode("utf-8", "replace") if found else text
+
+    def json(self, value: Json) -> Json:
+        """Masks all texts of a JSON value, its keys included, and the numbers that show a secret."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return MASK if _number(value) in self._numbers or self._find(str(value).encode()) else value
+        if isinstance(value, (list, tuple)):
+            return [self.json(item) for item in value]
+        if isinstance(value, dict):
+            return {self.json(key): self.json(item) for key, item in value.items()}
+        return value
+
+    def outcome(self, outcome: Dict[str, Json]) -> Dict[str, Json]:
+        """Masks errors, and then cuts them. A result keeps its secrets: children get the true value."""
+        masked = {**outcome, **self.json({key: outcome[key] for key in ("error", "thrown") if outcome.get(key)})}
+        if masked.get("error"):
+            masked["error"] = masked["error"][-8000:]
+        for key in ("message", "code"):
+            if masked.get("thrown") and masked["thrown"][key]:
+                masked["thrown"][key] = masked["thrown"][key][:1000]
+        return masked
+
+    def _find(self, data: bytes) -> List[Tuple[int, int]]:
+        places: List[Tuple[int, int]] = []
+        for value in self._values:
+            at = data.find(value)
+            while at != -1:
+                places.append((at, at + len(value)))
+                at = data.find(value, at + 1)
+        found: List[Tuple[int, int]] = []
+        for start, end in sorted(places):
+            if found and start < found[-1][1]:
+                found[-1] = (found[-1][0], max(end, found[-1][1]))
+            else:
+                found.append((start, end))
+        return found
+
+
+def _replaced(data: bytes, places: List[Tuple[int, int]]) -> bytes:
+    shown, at = [], 0
+    for start, end in places:
+        shown += [data[at:start], MASK.encode()]
+        at = end
+    return b"".join([*shown, data[at:]])
+
+
+def _overlap(data: bytes, value: bytes) -> int:
+    """The length of the longest beginning of `value` with which `data` ends."""
+    for size in range(min(len(data), len(value) - 1), 0, -1):
+        if data[-size] == value[0] and data[-1] == value[size - 1] and data.endswith(value[:size]):
+            return size
+    return 0
+
+
+def _number(value: Json) -> Optional[float]:
+    """The number as readers of JSON see it: rounded. None for a short one, which may be anything."""
+    try:
+        number = abs(float(value))
+    except (ValueError, OverflowError):
+        return None
+    return number if len(repr(number)) >= MIN_SECRET_LENGTH + len(".0") else None
+
+
 class Attempt:
     """One attempt of a job, as a handler sees it."""
 
@@ -268,6 +448,7 @@ class Attempt:
         self._worker = worker
         self._offset = 0
         self._output = threading.Lock()
+        self._mask = _Mask(job)
         #: The job as it was claimed, with the values of its `env`.
         self.job = job
         self.id: str = job["id"]
@@ -288,19 +469,31 @@ class Attempt:
             raise Stopped(self.stop_reason)
 
     def log(self, text: str) -> None:
-        """Adds a line to the job's output."""
-        data = (text if text.endswith("\n") else text + "\n").encode("utf-8", "replace")
-        query = {"worker_id": self._worker.id, "attempt": self.number}
+        """Adds a line to the job's output, with the values of its secrets masked."""
+        line = text if text.endswith("\n") else text + "\n"
         with self._output:
-            try:
-                self._worker.client.call("POST", f"/jobs/{self.id}/logs", data, query={**query, "offset": self._offset})
-                self._offset += len(data)
-            except (ApiError, Unreachable):
-                pass  # Output is not worth a failure of the job.
+            self._write(self._mask.push(line.encode("utf-8", "replace")))
+
+    def reported(self, outcome: Dict[str, Json]) -> Dict[str, Json]:
+        """Writes the rest of the output, and returns the outcome as it is reported."""
+        if self._mask.held:
+            with self._output:
+                self._write(self._mask.end())
+        return self._mask.outcome(outcome)
+
+    def _write(self, data: bytes) -> None:
+        query = {"worker_id": self._worker.id, "attempt": self.number, "offset": self._offset}
+        if not data:
+            return
+        try:
+            self._worker.client.call("POST", f"/jobs/{self.id}/logs", data, query=query)
+            self._offset += len(data)
+        except (ApiError, Unreachable):
+            pass  # Output is not worth a failure of the job.
 
     def progress(self, fraction: float, text: str = "") -> None:
         """Reports how far the job is: 0 to 1, and a word about it."""
-        self._worker.report(self, {"progress": {"fraction": fraction, "text": text or None}})
+        self._worker.report(self, {"progress": {"fraction": fraction, "text": self._mask.text(text) or None}})
 
     def checkpoint(self, value: Json) -> None:
         """Stores a JSON value that the next attempt can continue from."""
@@ -361,9 +554,13 @@ class Worker:
         self._held: Dict[Tuple[str, int], Attempt] = {}
         self._running: List[threading.Thread] = []
         self._lock = threading.Lock()
+        #: Notified when the outcome of an attempt was answered.
+        self._released = threading.Condition(self._lock)
         self._free = threading.Semaphore(slots)
         self._leaving = threading.Event()
         self._ended = threading.Event()
+        #: Set when the next heartbeat should not wait.
+        self._nudged = threading.Event()
         self._seq = 0
         self._seen = 0
         self._lease_s = 30.0
@@ -391,6 +588,7 @@ class Worker:
         self._register()
         heart = threading.Thread(target=self._beat, name="workron-heartbeat", daemon=True)
         heart.start()
+        threading.Thread(target=self._listen, name="workron-nudges", daemon=True).start()
         try:
             while not self._leaving.is_set():
                 self._claim()
@@ -398,6 +596,7 @@ class Worker:
                 thread.join()
         finally:
             self._ended.set()
+            self._nudged.set()
             heart.join(self._heartbeat_s)
             try:
                 self.client.call("POST", f"/workers/{self.id}/leave", {})
@@ -447,7 +646,10 @@ class Worker:
             else:
                 self._leaving.wait(1)
         for job in claimed:
-            self._start(job)
+            if job.get("suspect"):
+                self._start_alone(job)
+            else:
+                self._start(job)
         for _ in range(free - len(claimed)):
             self._free.release()
         # Only now: a heartbeat that names a claim before its jobs are listed would give them back.
@@ -460,6 +662,15 @@ class Worker:
         thread = threading.Thread(target=self._work, args=(attempt,), name=f"workron-job-{attempt.id}", daemon=True)
         self._running = [each for each in self._running if each.is_alive()] + [thread]
         thread.start()
+
+    def _start_alone(self, job: Dict[str, Json]) -> None:
+        """The job may end this process, and jobs that run beside it would be charged with that."""
+        key = job["id"], job["attempt"]
+        with self._released:
+            self._released.wait_for(lambda: not self._held, ALONE_S)
+        self._start(job)
+        with self._released:
+            self._released.wait_for(lambda: key not in self._held, ALONE_S)
 
     def _work(self, attempt: Attempt) -> None:
         try:
@@ -479,16 +690,15 @@ class Worker:
                 return
             attempt.is_finished = True
         try:
-            self._settle(attempt, outcome)
+            self._settle(attempt, attempt.reported(outcome))
         finally:
-            with self._lock:
+            with self._released:
                 self._held.pop((attempt.id, attempt.number), None)
+                self._released.notify_all()
 
     def _outcome(self, attempt: Attempt) -> Dict[str, Json]:
         try:
-            result = self._handlers[attempt.job["handler"]](attempt.job["input"], attempt)
-            json.dumps(result)
-            return {"type": "succeeded", "result": result}
+            return _success(self._handlers[attempt.job["handler"]](attempt.job["input"], attempt))
         except Stopped:
             return _stopped(attempt)
         except Snooze as snooze:
@@ -505,8 +715,7 @@ class Worker:
         except BaseException as error:  # noqa: B036 - whatever a handler raises is a failure of its job
             if attempt.stop.is_set():
                 return _stopped(attempt)
-            thrown = {"name": type(error).__name__, "message": str(error)[:1000], "code": None, "details": None, "causes": []}
-            failed: Dict[str, Json] = {"type": "failed", "error": traceback.format_exc()[-8000:], "thrown": thrown}
+            failed: Dict[str, Json] = {"type": "failed", "error": traceback.format_exc(), "thrown": _thrown(error)}
             return {**failed, "fatal": True} if isinstance(error, Fatal) else failed
 
     def _settle(self, attempt: Attempt, outcome: Dict[str, Json]) -> None:
@@ -525,8 +734,28 @@ class Worker:
             # Such as a result that is too large.
             body["items"][0]["outcome"] = outcome = {"type": "failed", "error": "the result was refused", "fatal": True}
 
+    def _listen(self) -> None:
+        """Sends a heartbeat at once after a cancel or a drain. Without nudges they come with the next regular one."""
+        while not self._ended.is_set():
+            listening, is_first = self.id, True
+            try:
+                for line in self.client._lines(f"/workers/{listening}/nudges", silence=SILENCE_S):
+                    # At first, too: one may have been missed before.
+                    if is_first or line == "event: nudge":
+                        self._nudged.set()
+                    is_first = False
+                    if self._ended.is_set() or self.id != listening:
+                        break
+            except Unreachable:
+                pass
+            self._ended.wait(RECONNECT_S)
+
     def _beat(self) -> None:
-        while not self._ended.wait(self._heartbeat_s):
+        while True:
+            self._nudged.wait(self._heartbeat_s)
+            self._nudged.clear()
+            if self._ended.is_set():
+                return
             with self._lock:
                 held = list(self._held.values())
             leases = [attempt.lease for attempt in held]
@@ -561,6 +790,30 @@ class Worker:
 def _gang(job: Dict[str, Json]) -> Optional[Gang]:
     gang, hosts = job.get("gang"), job.get("gang_hosts")
     return None if gang is None or hosts is None else Gang(gang["id"], gang["rank"], len(hosts), hosts)
+
+
+def _success(result: Json) -> Dict[str, Json]:
+    try:
+        json.dumps(result, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        # The next attempt would return it again.
+        return {"type": "failed", "error": f"the result is not JSON: {error}", "fatal": True}
+    return {"type": "succeeded", "result": result}
+
+
+def _thrown(error: BaseException) -> Dict[str, Json]:
+    code, details = getattr(error, "code", None), getattr(error, "details", None)
+    try:
+        written = json.dumps(details, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        written = ""
+    return {
+        "name": type(error).__name__,
+        "message": str(error),
+        "code": str(code) if isinstance(code, (str, int)) else None,
+        "details": details if 0 < len(written) <= 8192 else None,
+        "causes": [],
+    }
 
 
 def _stopped(attempt: Attempt) -> Dict[str, Json]:

@@ -1,4 +1,4 @@
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 import { VirtualClock } from './clock.ts';
 import type { TestStore } from './store.ts';
 

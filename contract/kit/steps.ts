@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import type { ClaimedJob, Job, NewJob } from '../../src/core/job.ts';
-import { type HeldLease, isLeaseOver, type Settled } from '../../src/core/lease.ts';
+import type { HeldLease, Settled } from '../../src/core/lease.ts';
 import { NEVER } from '../../src/core/never.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { type JobEvent, transition } from '../../src/core/transition.ts';
@@ -107,7 +107,7 @@ export function beat(store: Store, workerId: number, leases: readonly Lease[], s
 /** The leases that are over by the store's clock, as a reaper finds them if no clock is set. */
 export async function silentLeases(store: Store): Promise<HeldLease[]> {
   const now = await store.now(forever);
-  return (await store.leases(forever)).filter((lease) => isLeaseOver(lease, now));
+  return (await store.leases(forever)).filter(({ heardAt, leaseMs }) => heardAt + leaseMs < now);
 }
 
 /** The jobs of leases that are over by the store's clock. */

@@ -23,7 +23,8 @@ export function aRotation(fields: Partial<TokenRotation> = {}): TokenRotation {
 }
 
 export function aSession(fields: Partial<NewSession> = {}): NewSession {
-  return { hash: 'hash', kind: 'session', caller: 'ada', request: null, lifeMs: 3_600_000, ...fields };
+  const owner = { tokenId: null, configured: 'main', parent: null };
+  return { hash: 'hash', kind: 'session', ...owner, request: null, lifeMs: 3_600_000, ...fields };
 }
 
 export function anEntry(fields: Partial<NewAuditEntry> = {}): NewAuditEntry {

@@ -71,6 +71,10 @@ export const ClaimedJob = named(
       .literal(true)
       .exactOptional()
       .meta({ description: 'The job was prefetched: it may wait for a slot. Report when it starts.' }),
+    suspect: z.literal(true).exactOptional().meta({
+      description:
+        'The job came back from a lost worker that had not reported its start, and may have ended that worker. Start nothing beside it at first.',
+    }),
     ...specShape,
     env: z.record(z.string(), z.string()),
     secret_env: z
@@ -102,6 +106,7 @@ function claimedJobToWire(job: DomainClaimedJob, sentResults: Set<number> | null
     run_at: toInstant(job.dueAt),
     started_at: toInstant(job.startedAt),
     ...(job.prefetched ? { prefetched: true } : {}),
+    ...(job.suspect ? { suspect: true } : {}),
     ...specToWire(job),
     env: { ...plainEnv(job.env) },
     ...(job.secretEnv === undefined ? {} : { secret_env: [...job.secretEnv] }),
@@ -146,6 +151,7 @@ function areAlike(a: DomainClaimedJob, b: DomainClaimedJob): boolean {
     a.failures === b.failures &&
     a.startedAt === b.startedAt &&
     a.prefetched === b.prefetched &&
+    a.suspect === b.suspect &&
     a.secretEnv === b.secretEnv &&
     a.runContext === b.runContext &&
     a.gangContext === b.gangContext &&
@@ -179,6 +185,7 @@ function claimedJobFromWire(wire: ClaimedJob, results: Map<string, unknown>): Do
     dueAt: parseInstant(wire.run_at) ?? 0,
     startedAt: parseInstant(wire.started_at) ?? 0,
     ...(wire.prefetched ? { prefetched: true } : {}),
+    ...(wire.suspect ? { suspect: true } : {}),
     name: wire.name,
     queue: wire.queue,
     priority: wire.priority,

@@ -12,18 +12,18 @@ export const EVENTS = { accept: 'text/event-stream' };
 
 export interface ClientOptions {
   url: string;
-  token?: string | null;
-  /** Sends requests; `fetch` by default. */
-  transport?: Transport;
+  token?: string | null | undefined;
+  /** Sends requests; `fetch` by default, which cannot use a socket (`unix:…`). */
+  transport?: Transport | undefined;
 }
 
 export interface CallOptions {
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 export interface SubmitOptions extends CallOptions {
   /** A repeated call with the same key and body gets the first reply and submits nothing. */
-  idempotencyKey?: string;
+  idempotencyKey?: string | undefined;
 }
 
 export type LogRequest = CallOptions & { attempt?: number };

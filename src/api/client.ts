@@ -23,7 +23,7 @@ import type { Finding } from './doctor.ts';
 import type { Event } from './event.ts';
 import { readEvents } from './event-stream.ts';
 import type { Failures } from './failures.ts';
-import { fetchTransport } from './fetch-transport.ts';
+import { fetchTransportTo } from './fetch-transport.ts';
 import { followLogs } from './follow-logs.ts';
 import type { Health, Readiness } from './health.ts';
 import { allPages, HttpClient, textChunks } from './http-client.ts';
@@ -64,7 +64,7 @@ export class Client {
   readonly capacity: CapacityClient;
   readonly #http: HttpClient;
 
-  constructor({ url, token = null, transport = fetchTransport }: ClientOptions) {
+  constructor({ url, token = null, transport = fetchTransportTo(url) }: ClientOptions) {
     this.#http = new HttpClient({ url, token, transport });
     this.access = new AccessClient(this.#http);
     this.capacity = new CapacityClient(this.#http);
@@ -81,8 +81,8 @@ export class Client {
     return (submitted as { items: SubmittedJob[] }).items;
   }
 
-  job(id: string, options: CallOptions = {}): Promise<JobDetail> {
-    return this.#http.json(routes.readJob, { params: { id }, ...options });
+  job(id: string, options?: CallOptions): Promise<JobDetail> {
+    return this.#http.about(routes.readJob, id, options);
   }
 
   jobs(query: ListQuery = {}, options: CallOptions = {}): Promise<JobPage> {
@@ -99,17 +99,17 @@ export class Client {
     return this.#http.json(routes.cancelJob, { params: { id }, ...body, ...options });
   }
 
-  retry(id: string, options: CallOptions = {}): Promise<Job> {
-    return this.#http.json(routes.retryJob, { params: { id }, ...options });
+  retry(id: string, options?: CallOptions): Promise<Job> {
+    return this.#http.about(routes.retryJob, id, options);
   }
 
-  rerun(id: string, options: CallOptions = {}): Promise<SubmittedJob> {
-    return this.#http.json(routes.rerunJob, { params: { id }, ...options });
+  rerun(id: string, options?: CallOptions): Promise<SubmittedJob> {
+    return this.#http.about(routes.rerunJob, id, options);
   }
 
   /** Deletes an ended job with everything that is stored about it, and returns it as it was. */
-  delete(id: string, options: CallOptions = {}): Promise<Job> {
-    return this.#http.json(routes.deleteJob, { params: { id }, ...options });
+  delete(id: string, options?: CallOptions): Promise<Job> {
+    return this.#http.about(routes.deleteJob, id, options);
   }
 
   async attempts(id: string, options: CallOptions = {}): Promise<Attempt[]> {
@@ -151,25 +151,25 @@ export class Client {
     return this.#http.json(routes.submitWorkflow, { body: workflow, ...submitCall(options) });
   }
 
-  workflow(id: string, options: CallOptions = {}): Promise<WorkflowDetail> {
-    return this.#http.json(routes.readWorkflow, { params: { id }, ...options });
+  workflow(id: string, options?: CallOptions): Promise<WorkflowDetail> {
+    return this.#http.about(routes.readWorkflow, id, options);
   }
 
   workflows(query: WorkflowQuery = {}, options: CallOptions = {}): Promise<WorkflowPage> {
     return this.#http.json(routes.listWorkflows, { query, ...options });
   }
 
-  cancelWorkflow(id: string, options: CallOptions = {}): Promise<Workflow> {
-    return this.#http.json(routes.cancelWorkflow, { params: { id }, ...options });
+  cancelWorkflow(id: string, options?: CallOptions): Promise<Workflow> {
+    return this.#http.about(routes.cancelWorkflow, id, options);
   }
 
   /** Deletes an ended workflow with all its jobs, and returns it as it was. */
-  deleteWorkflow(id: string, options: CallOptions = {}): Promise<Workflow> {
-    return this.#http.json(routes.deleteWorkflow, { params: { id }, ...options });
+  deleteWorkflow(id: string, options?: CallOptions): Promise<Workflow> {
+    return this.#http.about(routes.deleteWorkflow, id, options);
   }
 
-  retryWorkflow(id: string, options: CallOptions = {}): Promise<Workflow> {
-    return this.#http.json(routes.retryWorkflow, { params: { id }, ...options });
+  retryWorkflow(id: string, options?: CallOptions): Promise<Workflow> {
+    return this.#http.about(routes.retryWorkflow, id, options);
   }
 
   /** Returns the new workflow. */
@@ -177,8 +177,8 @@ export class Client {
     return this.#http.json(routes.rerunWorkflow, { params: { id }, body: request, ...options });
   }
 
-  operation(id: string, options: CallOptions = {}): Promise<Operation> {
-    return this.#http.json(routes.readOperation, { params: { id }, ...options });
+  operation(id: string, options?: CallOptions): Promise<Operation> {
+    return this.#http.about(routes.readOperation, id, options);
   }
 
   schedules(query: ScheduleQuery = {}, options: CallOptions = {}): Promise<SchedulePage> {
@@ -264,13 +264,13 @@ export class Client {
     return allPages((cursor) => this.#http.json(routes.listWorkers, { query: { cursor }, ...options }));
   }
 
-  drainWorker(id: string, options: CallOptions = {}): Promise<Worker> {
-    return this.#http.json(routes.drainWorker, { params: { id }, ...options });
+  drainWorker(id: string, options?: CallOptions): Promise<Worker> {
+    return this.#http.about(routes.drainWorker, id, options);
   }
 
   /** Takes a drain back. A worker that has already left stays offline. */
-  undrainWorker(id: string, options: CallOptions = {}): Promise<Worker> {
-    return this.#http.json(routes.undrainWorker, { params: { id }, ...options });
+  undrainWorker(id: string, options?: CallOptions): Promise<Worker> {
+    return this.#http.about(routes.undrainWorker, id, options);
   }
 
   /** Returns what the schedules did since `from` (a day), and what they will do in the time `ahead` (6 h). */

@@ -7,7 +7,7 @@ import { findUnclean, pointerStep } from '../core/text.ts';
 type FieldError = NonNullable<ErrorDetails['errors']>[number];
 
 /** Further errors are left out: the first ones are enough to find the mistake. */
-const MAX_ERRORS = 20;
+export const MAX_ERRORS = 20;
 
 /**
  * Returns the decoded value. Throws `bad_request` with one entry per wrong field; `at` is the pointer of `value` in the
@@ -23,14 +23,16 @@ export function decode<T>(schema: z.ZodType<T>, value: unknown, at = ''): T {
 export function decodeFromJobs<T>(schema: z.ZodType<T>, value: unknown, at = ''): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw invalid(result.error.issues.slice(0, MAX_ERRORS).flatMap((issue) => fieldErrors(issue, at)));
+  const { issues } = result.error;
+  const errors = issues.slice(0, MAX_ERRORS).flatMap((issue) => fieldErrors(issue, at));
+  throw invalid(errors.slice(0, MAX_ERRORS), errors.length + Math.max(0, issues.length - MAX_ERRORS));
 }
 
-/** Returns a `bad_request` about single fields; its message contains the first of them. */
-export function invalid(errors: readonly FieldError[]): WorkronError {
+/** Returns a `bad_request` about single fields; its message contains the first of them. `total`: how many there are, if not all are given. */
+export function invalid(errors: readonly FieldError[], total = errors.length): WorkronError {
   const [first] = errors;
   const place = first === undefined || first.pointer === '' ? '' : `${first.pointer}: `;
-  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  const more = total > 1 ? ` (and ${total - 1} more)` : '';
   return new WorkronError('bad_request', `${place}${first?.detail ?? 'not valid'}${more}`, { errors });
 }
 
@@ -40,7 +42,7 @@ function fieldErrors(issue: z.core.$ZodIssue, at: string): FieldError[] {
     const details = issue.message.split('\n');
     return issue.keys.map((key, index) => ({
       pointer: `${pointer}/${pointerStep(key)}`,
-      detail: details[index] ?? issue.message,
+      detail: details[index] ?? 'unknown field',
     }));
   }
   if (issue.code === 'invalid_key') return [{ pointer, detail: issue.issues[0]?.message ?? issue.message }];

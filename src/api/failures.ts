@@ -1,6 +1,7 @@
 /** Recent failures, grouped by title and error. */
 
 import { z } from 'zod';
+import { failureLine } from '../core/failure-line.ts';
 import type { Job } from '../core/job.ts';
 import { instantOrAgo, toInstant, wireId, wireInstant } from './fields.ts';
 import { named, strict } from './schemas.ts';
@@ -17,9 +18,9 @@ export const Failures = named(
       z.object({
         title: z.string().meta({ description: 'The name of the job, or its step, handler or command.' }),
         name: z.string().nullable(),
-        error: z
-          .string()
-          .meta({ description: 'The first line of the error, without ids and numbers that differ each time.' }),
+        error: z.string().meta({
+          description: 'The line that tells what went wrong, without ids, numbers and addresses that differ each time.',
+        }),
         count: z.number(),
         queues: z.array(z.string()),
         first_at: wireInstant,
@@ -45,7 +46,7 @@ export function groupFailures(jobs: readonly Job[], range: { from: number; to: n
   const groups = new Map<string, Failures['items'][number]>();
   for (const job of jobs) {
     const title = (job.name ?? job.stepKey ?? job.handler ?? job.command ?? '').trim().split('\n', 1)[0] ?? '';
-    const error = firstLine(job.error ?? job.reason ?? 'failed');
+    const error = sameLine(job.error ?? job.reason ?? 'failed');
     const at = toInstant(job.doneAt ?? job.createdAt);
     const key = JSON.stringify([title, error]);
     const group = groups.get(key);
@@ -81,9 +82,9 @@ function partOf({ doneAt, createdAt }: Job, { from, to }: { from: number; to: nu
   return Math.max(0, Math.min(TREND_PARTS - 1, Math.floor(share * TREND_PARTS)));
 }
 
-/** Replaces long numbers and hexadecimal ids: they differ between occurrences of the same failure. */
-function firstLine(error: string): string {
-  const [head = '', second = ''] = error.split('\n').map((line) => line.trim());
-  const line = /^exit \d+$/.test(head) && second !== '' ? `${head}: ${second}` : head;
-  return line.replace(/\b[0-9a-f]{8,}(-[0-9a-f]{4,})*\b|\b\d{5,}\b/gi, '…').slice(0, MAX_TITLE_LENGTH);
+/** Long numbers, hexadecimal ids and addresses differ between occurrences of the same failure. */
+const VARIES = /\b[0-9a-f]{8,}(-[0-9a-f]{4,})*\b|\b\d{5,}\b|\b\d{1,3}(\.\d{1,3}){3}\b/gi;
+
+function sameLine(error: string): string {
+  return failureLine(error).replace(VARIES, '…').slice(0, MAX_TITLE_LENGTH);
 }

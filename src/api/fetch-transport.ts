@@ -1,4 +1,13 @@
-import type { HttpReply, HttpRequest } from './http-client.ts';
+import { WorkronError } from '../core/error.ts';
+import type { HttpReply, HttpRequest, Transport } from './http-client.ts';
+
+const NO_SOCKET = "fetch cannot use a socket: open('unix:…') can";
+
+/** The transport to a server. An address that `fetch` cannot use is refused. */
+export function fetchTransportTo(url: string): Transport {
+  if (url.startsWith('unix:')) throw new WorkronError('bad_request', NO_SOCKET);
+  return fetchTransport;
+}
 
 /** Sends requests by `fetch`: works in browsers and edge runtimes. */
 export async function fetchTransport(url: string, { method, headers, body, signal }: HttpRequest): Promise<HttpReply> {

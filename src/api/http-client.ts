@@ -4,6 +4,7 @@
  */
 
 import { WorkronError } from '../core/error.ts';
+import { requestAddress } from '../core/socket-address.ts';
 import { errorFromProblem, isProblem, parseProblem, type ReceivedProblem } from './problem.ts';
 import { type BodyOf, type ParamsOf, pathOf, type QueryOf, type ReplyOf, type Route } from './route.ts';
 
@@ -99,6 +100,11 @@ export class HttpClient {
     return this.#exchange(route, call, async (reply) => JSON.parse(await reply.text()) as ReplyOf<R>);
   }
 
+  /** The same for a route whose path has an id. */
+  about<R extends Route & { path: `${string}:id${string}` }>(route: R, id: string, call?: object): Promise<ReplyOf<R>> {
+    return this.json(route, { params: { id }, ...call } as unknown as HttpCall<R>);
+  }
+
   /** Returns a report such as that of `/health`, which has the status 503 if something is wrong. */
   async report<R extends Route>(route: R, call: HttpCall<R>): Promise<ReplyOf<R>> {
     const isReport = (status: number) => isSuccess(status) || status === 503;
@@ -142,7 +148,7 @@ export class HttpClient {
     const { token, transport, headers } = this.#options;
     const { params = {} as ParamsOf<R> } = call as { params?: ParamsOf<R> };
     const payload = call.payload ?? jsonPayload(call.body);
-    return transport(this.url + pathOf(route, params) + queryString(call.query), {
+    return transport(requestAddress(this.url, pathOf(route, params) + queryString(call.query)), {
       method: route.method,
       headers: {
         accept: 'application/json',

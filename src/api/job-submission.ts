@@ -147,7 +147,7 @@ export const JobSubmission = named(
         })
         .exactOptional(),
       env: environment.exactOptional(),
-      cwd: text(4_096).exactOptional(),
+      cwd: label(4_096).exactOptional(),
       tags: tagList.exactOptional(),
       requires: tagList.exactOptional(),
       resources: amounts.exactOptional(),

@@ -16,6 +16,7 @@ import type { Attempt, Job, JobDetail, ListedJob, SubmittedJob } from './job.ts'
 import { type JobSubmission, parentOf } from './job-submission.ts';
 import { metersToWire, ratesFrom } from './meters.ts';
 import { notifyFrom, notifyToWire } from './notify.ts';
+import { failureToWire } from './thrown.ts';
 import { tickOfJobToWire } from './tick-of-job.ts';
 import { usageToWire } from './usage.ts';
 
@@ -111,6 +112,7 @@ export function jobToWire(job: DomainJob): Job {
     exit_code: job.exitCode,
     signal: job.signal,
     error: job.error,
+    failure: failureToWire(job.error),
     thrown: job.thrown,
     reason: job.reason,
     result: job.result ?? null,
@@ -131,17 +133,19 @@ function checkpointToWire(checkpoint: DomainJob['checkpoint']): Job['checkpoint'
 }
 
 interface DetailedJob extends DomainJob {
-  waitingFor: string | null;
-  notifications: readonly { event: NotifyEvent; deliveredBy: number }[];
+  waiting: JobDetail['waiting'];
+  notifications: readonly { event: NotifyEvent; deliveredBy: number; status: Job['status'] }[];
   notifies: { event: NotifyEvent; jobId: number | null; workflowId: number | null; schedule: string | null } | null;
 }
 
 export function jobDetailToWire(job: DetailedJob): JobDetail {
-  const { waitingFor, notifications, notifies } = job;
+  const { waiting, notifications, notifies } = job;
   return {
     ...jobToWire(job),
-    waiting_for: waitingFor,
-    notifications: notifications.map(({ event, deliveredBy }) => ({ event, job_id: String(deliveredBy) })),
+    waiting,
+    notifications: notifications.map(({ event, deliveredBy, status }) => {
+      return { event, job_id: String(deliveredBy), status };
+    }),
     notifies:
       notifies === null
         ? null

@@ -13,9 +13,10 @@ import { metersShape } from './meters.ts';
 import { NotificationSubject, NotifyView, SentNotification } from './notify.ts';
 import { Progress } from './report.ts';
 import { itemsOf, named, pageOf, strict } from './schemas.ts';
-import { ThrownError } from './thrown.ts';
+import { Failure, ThrownError } from './thrown.ts';
 import { TickOfJob } from './tick-of-job.ts';
 import { Usage } from './usage.ts';
+import { Waiting } from './waiting.ts';
 
 const ms = z.number().meta({ description: 'Milliseconds.' });
 
@@ -98,6 +99,7 @@ const jobShape = {
   exit_code: z.number().nullable(),
   signal: z.string().nullable(),
   error: z.string().nullable(),
+  failure: Failure.nullable(),
   thrown: ThrownError.nullable().meta({ description: 'The error that the handler threw; null for commands.' }),
   reason: z.enum(REASONS).nullable(),
   result: z.unknown(),
@@ -114,7 +116,7 @@ export const JobDetail = named(
   'JobDetail',
   z.object({
     ...jobShape,
-    waiting_for: z.string().nullable().meta({ description: 'What the job waits for, in one sentence.' }),
+    waiting: Waiting.nullable().meta({ description: 'What the job waits for.' }),
     notifications: z
       .array(SentNotification)
       .meta({ description: 'Notifications about it, with the jobs that deliver them.' }),

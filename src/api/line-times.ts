@@ -17,21 +17,11 @@ export class LineTimes {
       this.#open = newline === -1;
       from = end;
     }
-    return joined(parts);
+    return Buffer.concat(parts);
   }
 
   /** The next byte begins a line, whatever came before. */
   newLine(): void {
     this.#open = false;
   }
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }

@@ -1,6 +1,7 @@
 /** `notify` lists of jobs, workflows and schedules. */
 
 import { z } from 'zod';
+import { STATUSES } from '../core/job.ts';
 import { DEFAULT_LATE_AFTER_MS, NOTIFY_EVENTS, NOTIFY_SERVICES, type Notify } from '../core/notify.ts';
 import { duration, text, wholeNumber, wireId } from './fields.ts';
 import { itemsOf, named, strict } from './schemas.ts';
@@ -112,7 +113,11 @@ export function notifyToWire(list: readonly Notify[]): z.output<typeof NotifyVie
 }
 
 /** A notification, and the job that delivers it. */
-export const SentNotification = z.object({ event: z.enum(NOTIFY_EVENTS), job_id: wireId });
+export const SentNotification = z.object({
+  event: z.enum(NOTIFY_EVENTS),
+  job_id: wireId,
+  status: z.enum(STATUSES).meta({ description: 'The status of the job that delivers it: done if it was delivered.' }),
+});
 
 /** The subject of a notification. */
 export const NotificationSubject = z.object({

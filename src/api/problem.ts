@@ -43,7 +43,7 @@ export const ERROR_TITLES: Readonly<Record<ErrorCode, string>> = {
   internal: 'Something went wrong in the server',
   store_unavailable: 'The database is away for now',
   store_full: 'The disk is full',
-  incompatible_schema: 'The database needs a newer Workron',
+  incompatible_schema: 'The database needs another Workron',
   overloaded: 'Too much to do at the moment',
   shutting_down: 'The server is shutting down',
   unreachable: 'The server cannot be reached',

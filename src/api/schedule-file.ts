@@ -8,7 +8,7 @@ import { zoneOf } from '../core/schedule/zone.ts';
 import { type DeclaredSchedule, declaredSchedules, scheduleOwner } from './schedule-apply.ts';
 import { strict } from './schemas.ts';
 import { findingsOf } from './workflow/issues.ts';
-import { type SourceFinding, type SourceProblem, WorkflowSource } from './workflow/source.ts';
+import { MAX_PROBLEMS, type SourceFinding, type SourceProblem, WorkflowSource } from './workflow/source.ts';
 
 const ScheduleFile = strict({
   $schema: z.string().meta({ description: 'For editors.' }).exactOptional(),
@@ -25,7 +25,10 @@ export function scheduleJsonSchema(): object {
 export interface ReadSchedules {
   /** The content of the file, for the API; `null` if there are errors. */
   file: { owner?: string; schedules: unknown[] } | null;
+  /** From top to bottom, at most 100. */
   problems: SourceProblem[];
+  /** How many problems are left out. */
+  more: number;
   /** Finds the place in the text of an error that the server reports, by its JSON pointer. */
   locate: (pointer: string, message: string) => SourceProblem;
 }
@@ -35,10 +38,12 @@ export function readScheduleFile(text: string, now: number): ReadSchedules {
   const source = new WorkflowSource(text);
   const locate = (pointer: string, message: string) =>
     source.locate({ severity: 'error', message, path: pathOf(pointer), at: 'value' });
-  if (source.problems.length > 0) return { file: null, problems: explained(source.problems), locate };
+  if (source.problems.length > 0)
+    return { file: null, problems: explained(source.problems), more: source.more, locate };
   const findings = findingsIn(source.value, now);
-  const problems = firstOfEachPlace(findings.map((finding) => source.locate(finding)));
-  return { file: findings.length > 0 ? null : (source.value as ReadSchedules['file']), problems, locate };
+  const problems = firstOfEachPlace(findings.slice(0, MAX_PROBLEMS).map((finding) => source.locate(finding)));
+  const more = Math.max(0, findings.length - MAX_PROBLEMS);
+  return { file: findings.length > 0 ? null : (source.value as ReadSchedules['file']), problems, more, locate };
 }
 
 function findingsIn(value: unknown, now: number): SourceFinding[] {
@@ -90,7 +95,7 @@ function silentIn({ cron, timezone = 'UTC' }: DeclaredSchedule, place: number, n
 function explained(problems: readonly SourceProblem[]): SourceProblem[] {
   const reportedLines = new Set<number>();
   return problems.toSorted(byPlace).flatMap((problem) => {
-    const unquoted = /^\s*(?:-\s+)?cron:\s*(\*[^#]*?)\s*(?:#.*)?$/.exec(problem.sourceLine)?.[1];
+    const unquoted = /^\s*(?:-\s+)?cron:\s*(\*[^#]*)/.exec(problem.sourceLine)?.[1]?.trimEnd();
     if (unquoted === undefined) return [problem];
     if (reportedLines.has(problem.line)) return [];
     reportedLines.add(problem.line);

@@ -12,13 +12,19 @@ export function named<S extends z.ZodType>(id: string, schema: S): S {
   return schema;
 }
 
-/** An object that refuses unknown fields, with a suggestion for each. `hints` say what to do instead of fields that others have. */
+/** How many unknown fields of one object get a suggestion. */
+const MAX_SUGGESTIONS = 100;
+
+/** An object that refuses unknown fields, with a suggestion for each, one a line. `hints` say what to do instead of fields that others have. */
 export function strict<S extends z.core.$ZodLooseShape>(shape: S, hints: Readonly<Record<string, string>> = {}) {
   const known = Object.keys(shape);
   return z.strictObject(shape, {
     error: (issue) => {
       if (issue.code !== 'unrecognized_keys') return undefined;
-      return issue.keys.map((key) => hints[key] ?? unknownField(key, known)).join('\n');
+      return issue.keys
+        .slice(0, MAX_SUGGESTIONS)
+        .map((key) => hints[key] ?? unknownField(key, known))
+        .join('\n');
     },
   });
 }

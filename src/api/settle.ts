@@ -22,7 +22,7 @@ const signal = z
   .nullable();
 const error = z.string().transform((value) => cleanText(value.slice(0, MAX_ERROR_LENGTH)));
 const thrown = ThrownError.transform((value) => shortened(cleanJson(value) as Thrown)).meta({
-  description: `At most ${MAX_ERROR_LENGTH} characters of JSON; if it is longer, details, then causes, then all is left out.`,
+  description: `At most ${MAX_ERROR_LENGTH} characters of JSON; if it is longer, details, then causes and errors, then all is left out.`,
 });
 const result = z
   .unknown()
@@ -226,7 +226,8 @@ function outcomeToWire(outcome: Outcome): z.input<typeof SettleItem>['outcome'] 
 
 /** The failure itself must arrive, whatever the length of what the handler threw. */
 function shortened(value: Thrown): Thrown | undefined {
-  const shorter = [value, { ...value, details: null }, { ...value, details: null, causes: [] }];
+  const { errors: _, ...alone } = value;
+  const shorter = [value, { ...value, details: null }, { ...alone, details: null, causes: [] }];
   return shorter.find((one) => JSON.stringify(one).length <= MAX_ERROR_LENGTH);
 }
 

@@ -1,6 +1,7 @@
-/** The error of a handler, as programs read it. */
+/** Why a job failed: the line for people, and the error of a handler as programs read it. */
 
 import { z } from 'zod';
+import { failureLine } from '../core/failure-line.ts';
 import { named } from './schemas.ts';
 
 const shape = {
@@ -18,5 +19,19 @@ export const ThrownError = named(
       .array(z.object(shape))
       .max(16)
       .meta({ description: 'The cause of the error, the cause of that, and so on.' }),
+    errors: z
+      .array(z.object(shape))
+      .max(16)
+      .optional()
+      .meta({ description: 'The errors that it stands for, as those of an AggregateError; the first 16.' }),
   }),
 );
+
+export const Failure = named(
+  'Failure',
+  z.object({ line: z.string().meta({ description: 'The line of `error` that tells what went wrong.' }) }),
+);
+
+export function failureToWire(error: string | null): z.output<typeof Failure> | null {
+  return error === null ? null : { line: failureLine(error) };
+}

@@ -1,8 +1,6 @@
 /** The common part of commands that call a running Workron. */
 
-import module from 'node:module';
 import { Command, Option } from 'commander';
-import type * as Yaml from 'yaml';
 import { didYouMean } from '../core/suggest.ts';
 import { readAuthority } from '../ops/authority.ts';
 import { findLocalServer } from '../ops/local-server.ts';
@@ -13,6 +11,7 @@ import { fieldName } from './errors/field-names.ts';
 import { note } from './errors/report.ts';
 import { addSettingFlags, orUsageError, settingsFrom } from './flags/setting.ts';
 import { collectList, oneOfFlag } from './flags/values.ts';
+import { jsonText, yamlText } from './output/json-text.ts';
 
 /** The formats of the API's objects; `false`: text for people. */
 export type DataFormat = 'json' | 'yaml' | false;
@@ -132,10 +131,7 @@ export function printData(value: unknown, format: DataFormat): void {
 }
 
 export function dataText(value: unknown, format: DataFormat): string {
-  if (format !== 'yaml') return `${JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined)}\n`;
-  // Loaded on demand: few calls print YAML.
-  const { stringify } = module.createRequire(import.meta.url)('yaml') as typeof Yaml;
-  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+  return format === 'yaml' ? yamlText(value) : `${jsonText(value, process.stdout.isTTY ? 2 : undefined)}\n`;
 }
 
 export function print(text: string): void {

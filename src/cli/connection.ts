@@ -8,6 +8,7 @@ import type { ReceivedProblem } from '../api/problem.ts';
 import type { ParamsOf, ReplyOf, Route } from '../api/route.ts';
 import { CertificateError } from '../ops/certificate-error.ts';
 import { nodeTransport } from '../ops/node-http.ts';
+import { UnsafeSocketError } from '../ops/private-socket.ts';
 import { CliError, usageError } from './errors/cli-error.ts';
 import { EXIT, exitCodeOfStatus } from './errors/exit-code.ts';
 import { fieldLines } from './errors/field-names.ts';
@@ -84,7 +85,9 @@ function cliErrors(nameOf: (pointer: string) => string): ErrorFactory {
     },
     unreachable(url, cause) {
       const { code, message } = cause as NodeJS.ErrnoException;
-      if (cause instanceof CertificateError) return new CliError(EXIT.unreachable, `${url}: ${message}`);
+      if (cause instanceof CertificateError || cause instanceof UnsafeSocketError) {
+        return new CliError(EXIT.unreachable, `${url}: ${message}`);
+      }
       if (code === 'EPROTO' && url.startsWith('https:')) {
         return new CliError(EXIT.unreachable, `the server at ${url} does not speak https`, {
           hint: `--url ${url.replace('https:', 'http:')}`,

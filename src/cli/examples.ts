@@ -89,7 +89,11 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'tokens rotate': ['workron tokens rotate ci', 'workron tokens rotate ci --json'],
   'tokens revoke': ['workron tokens revoke ci', 'workron tokens revoke ci ana'],
   audit: ['workron audit --since 1d', 'workron audit --actor ci --json-lines'],
-  doctor: ['workron doctor', 'workron doctor --db-url postgres://localhost/workron'],
+  doctor: [
+    'workron doctor',
+    'workron doctor --db-url postgres://localhost/workron',
+    'workron doctor --unmark --db-url sqlite:jobs.db',
+  ],
   export: ['workron export jobs.jsonl', 'workron export --db-url postgres://localhost/workron > jobs.jsonl'],
   restore: [
     'workron restore jobs.jsonl --db-url sqlite:./workron.db',

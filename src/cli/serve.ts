@@ -1,6 +1,7 @@
 /** Runs the roles that a process was given until a signal ends it. */
 
 import { once } from 'node:events';
+import { dirname } from 'node:path';
 import { countText } from '../api/count-text.ts';
 import { isWorkronError } from '../core/error.ts';
 import type { ServerCertificate } from '../http/server-certificate.ts';
@@ -10,9 +11,10 @@ import { notifyContext, openNode, type WorkronNode } from '../node/node.ts';
 import { secretKeysOf } from '../node/secret-keys.ts';
 import { version } from '../node/version.ts';
 import { readAuthority } from '../ops/authority.ts';
-import { findLocalServer } from '../ops/local-server.ts';
+import { safestAccess } from '../ops/local-server.ts';
 import type { Log } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
+import { prepareSocket } from '../ops/private-socket.ts';
 import type { Role, Settings } from '../ops/settings/settings.ts';
 import type { NotifyContext } from '../scheduler/notify/targets.ts';
 import { DEFAULT_ISOLATION, type Isolation } from '../worker/command/isolation.ts';
@@ -20,6 +22,7 @@ import type { JobSource } from '../worker/job-source.ts';
 import type { Handlers } from '../worker/run/handler-executor.ts';
 import { banner } from './banner.ts';
 import { usageError } from './errors/cli-error.ts';
+import { quote } from './flags/job.ts';
 import { orUsageError } from './flags/setting.ts';
 import { type LocalAccess, openLocalAccess } from './local-access.ts';
 import { ownLog } from './output/terminal-log.ts';
@@ -48,33 +51,36 @@ interface Process {
 
 async function serveRemoteWorker(settings: Settings, { isolation, log, shutdown }: Process): Promise<boolean> {
   const { httpSource } = await import('../worker/http-source.ts');
-  const urls = settings.schedulerUrls;
   const ca = orUsageError(() => readAuthority(settings.ca));
-  await using source = httpSource({ urls, token: workerToken(settings), ca, log, version });
-  process.stdout.write(`Workron worker: ${countText(settings.workers, 'slot')} for ${urls.join(', ')}\n`);
-  const handlers = await remoteHandlers(settings);
+  const access = schedulerAccess(settings);
+  await using source = httpSource({ ...access, ca, log, version });
+  const addresses = settings.schedulerUrls.join(', ');
+  process.stdout.write(`Workron worker: ${countText(settings.workers, 'slot')} for ${addresses}\n`);
+  const handlers = await remoteHandlers(settings, access);
   await runWorker({ source, staysDrained: false, handlers, settings, isolation, log, shutdown });
   return true;
 }
 
-/** The token, or that of a server of this user on this machine. */
-function workerToken({ token, schedulerUrls }: Settings): string | null {
-  if (token !== null) return token;
-  return schedulerUrls.map((url) => findLocalServer(url)?.token).find((found) => found !== undefined) ?? null;
+interface SchedulerAccess {
+  urls: readonly string[];
+  token: string | null;
+}
+
+/** The schedulers and the token for them; without one, those of servers of this user on this machine. */
+function schedulerAccess({ token, schedulerUrls }: Settings): SchedulerAccess {
+  const each = schedulerUrls.map((url) => safestAccess(url, token));
+  return { urls: each.map(({ url }) => url), token: each.find((access) => access.token !== null)?.token ?? null };
 }
 
 /** Handlers that submit further jobs over HTTP. */
-async function remoteHandlers(settings: Settings): Promise<Handlers> {
-  const {
-    handlers,
-    schedulerUrls: [url],
-  } = settings;
+async function remoteHandlers({ handlers, ca }: Settings, { urls, token }: SchedulerAccess): Promise<Handlers> {
+  const [url] = urls;
   if (handlers.length === 0) return {};
   const [{ httpClient, httpEngine }, { loadHandlers }] = await Promise.all([
     import('../library/http-backend.ts'),
     import('../library/load-handlers.ts'),
   ]);
-  const client = httpClient({ url: url as string, token: workerToken(settings), ca: readAuthority(settings.ca) });
+  const client = httpClient({ url: url as string, token, ca: readAuthority(ca) });
   return loadHandlers(handlers, httpEngine(client));
 }
 
@@ -87,6 +93,7 @@ async function serveWithStore(
   if (roles.includes('api')) {
     const { assertSafeBind } = await import('../http/safe-bind.ts');
     assertSafeBind(settings.host, settings.token);
+    await prepareOwnSocket(settings);
   }
   using certificate = roles.includes('api') ? await certificateOf(settings, log) : null;
   const notify = notifyOf(settings);
@@ -162,10 +169,25 @@ async function listen(
   access: LocalAccess | null,
 ): Promise<string | null> {
   const api = await node.listen({ ...settings, token: settings.token ?? access?.token ?? null, certificate });
+  await prepareOwnSocket(settings);
+  if (settings.socket !== null) await api.listenOn(settings.socket, { needsToken: true });
   if (access === null) return null;
   const socket = access.publish(api);
-  if (socket !== null) await api.listenOn(socket);
+  if (socket !== null) await api.listenOn(socket, { needsToken: false });
   return await api.loginPath();
+}
+
+/** Checked before anything is opened, and again when the server listens: another may have started in between. */
+async function prepareOwnSocket({ socket }: Settings): Promise<void> {
+  if (socket === null) return;
+  try {
+    await prepareSocket(socket);
+  } catch (error) {
+    throw usageError(
+      `socket: ${(error as Error).message}`,
+      `its folder must belong to the user of this server, who alone may write to it: install -d -m 755 ${quote(dirname(socket))}`,
+    );
+  }
 }
 
 /** `null` for a server that speaks plain HTTP. */

@@ -28,9 +28,9 @@ export class Snooze extends Error {
 
 export interface RateLimitedOptions {
   /** One of the job's rates. Default: all of them. */
-  key?: string;
+  key?: string | undefined;
   /** Shown on the job and its attempt. */
-  reason?: string;
+  reason?: string | undefined;
 }
 
 /**
@@ -49,7 +49,7 @@ export class RateLimited extends Snooze {
 
 export interface FatalOptions extends ErrorOptions {
   /** For programs: `JobFailed.code`. */
-  code?: string;
+  code?: string | undefined;
   /** For programs: `JobFailed.details`. JSON, at most 8 KiB. */
   details?: unknown;
 }

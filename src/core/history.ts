@@ -1,6 +1,7 @@
 /** What has happened to a job, from what is stored about it. */
 
 import type { AuditEntry } from './audit.ts';
+import { failureLine } from './failure-line.ts';
 import { type Attempt, isTerminal, type Job } from './job.ts';
 import { changePath, JOB_CHANGES } from './job-change.ts';
 
@@ -129,7 +130,7 @@ function startText({ attempt, workerId }: { attempt: number; workerId: number | 
 }
 
 function endText({ attempt, outcome, exitCode, signal, error }: Attempt): string {
-  const [line = ''] = (error ?? '').split('\n', 1);
+  const line = failureLine(error ?? '');
   const how = line !== '' ? line : signal !== null ? signal : exitCode !== null ? `exit ${exitCode}` : '';
   return `attempt ${attempt} ended: ${outcome}${how === '' ? '' : ` (${how})`}`;
 }

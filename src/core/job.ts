@@ -243,6 +243,8 @@ export interface ClaimedJob extends JobSpec {
   startedAt: number;
   /** The job was prefetched: it may wait at the worker, which reports when it starts. */
   prefetched?: true;
+  /** It may have ended the worker that held it before: nothing else should start beside it. */
+  suspect?: true;
   /** The variables in `env` whose values are secrets: they are masked in its output. */
   secretEnv?: readonly string[];
   /** The data of its workflow and parents; `null` for a job without either. */

@@ -19,6 +19,15 @@ export interface Lane {
   gang: boolean;
 }
 
+/** A lane that seemed unused. The mark is void as soon as a process looks the lane up to insert a job. */
+export interface LaneMark {
+  id: number;
+  mark: number;
+}
+
+/** A process inserts jobs by a lane that it has looked up for at most this time. */
+export const LANE_KNOWN_MS = 3_600_000;
+
 type LaneSpec = Pick<JobSpec, 'queue' | 'handler' | 'requires' | 'resources' | 'limits' | 'rates' | 'gang'>;
 
 /** The jobs that a worker can run at the moment of a claim. */

@@ -81,6 +81,8 @@ export type Settled =
 
 export interface Report extends LeaseRef {
   workerId: number;
+  /** Accepted also if the attempt has ended the job as done: it did so in a transaction, and its handler goes on. */
+  completed?: boolean;
   progress: Progress;
 }
 
@@ -92,9 +94,4 @@ export interface HeldLease {
   /** By the store's clock at that moment, so it identifies the heartbeat, but does not say how long ago it was. */
   heardAt: number;
   leaseMs: number;
-}
-
-/** True if a lease that was last renewed at `heardAt` is over by a clock that was not set meanwhile. */
-export function isLeaseOver({ heardAt, leaseMs }: Pick<HeldLease, 'heardAt' | 'leaseMs'>, now: number): boolean {
-  return heardAt + leaseMs < now;
 }

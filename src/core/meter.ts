@@ -107,6 +107,11 @@ export function ruleOf({ max, windowMs }: Meter): string {
   return windowMs === null ? `${max}` : `${max}/${windowMs}`;
 }
 
+/** The limit that the jobs of a parking wait for, by the parking's meter and rule. */
+export function limitOfParking(name: string, rule: string): Meter {
+  return { name, max: Number(rule), windowMs: null };
+}
+
 /** The first meter that is full; `undefined` if the job may start now. */
 export function fullMeter(
   meters: readonly Meter[],
@@ -166,5 +171,8 @@ export function withStart(use: MeterUse, meter: Meter, now: number): MeterUse {
  * The next claims go on from there. Until then, less urgent jobs may start before jobs that were not read.
  */
 export const MAX_PARKED = 500;
+
+/** For how long starts are kept whose rate is not known: the longest time that a rate without a burst can be stated for. */
+export const UNKNOWN_WINDOW_MS = 7 * 86_400_000;
 
 export const UNUSED: MeterUse = { max: null, opensAt: null, running: 0, starts: [] };

@@ -13,7 +13,15 @@ export interface Thrown {
   /** The details of a `Fatal`: JSON; `null` for none. */
   details: unknown;
   /** Its cause, the cause of that, and so on. */
-  causes: { name: string; message: string; code: string | null }[];
+  causes: ThrownBrief[];
+  /** The errors of an `AggregateError`. */
+  errors?: ThrownBrief[];
+}
+
+export interface ThrownBrief {
+  name: string;
+  message: string;
+  code: string | null;
 }
 
 /** What the processes of an attempt have used, as far as the system counted it. */

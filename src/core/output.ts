@@ -7,6 +7,8 @@ export const LOG_HALF_BYTES = 5 * 1024 * 1024;
 
 export interface LogChunk extends LeaseRef {
   workerId: number;
+  /** Accepted also if the attempt has ended the job as done: it did so in a transaction, and its handler goes on. */
+  completed?: boolean;
   offset: number;
   data: Uint8Array;
 }

@@ -9,7 +9,8 @@ export function laneMayPrefetch(lane: Lane): boolean {
 }
 
 /**
- * True if the job may be prefetched before its first failure. If a worker dies, jobs whose start it did not report
+ * True if the job may be prefetched before its first failure, unless it is a suspect: one that came back from a lost worker that had
+ * not reported its start. If a worker dies, jobs whose start it did not report
  * count as not started. So a job that must not run twice, or whose last attempt this is, has to start when it is
  * claimed.
  */

@@ -75,22 +75,3 @@ export function plainEnv(env: Env): Readonly<Record<string, string>> {
   }
   return env as Readonly<Record<string, string>>;
 }
-
-export const MASK = '***';
-
-/** Replaces the values in a text, longer ones first. */
-export function maskText(text: string, values: readonly string[]): string {
-  return [...values]
-    .sort((a, b) => b.length - a.length)
-    .reduce((masked, value) => masked.replaceAll(value, MASK), text);
-}
-
-/** Replaces the values in all texts of a JSON value, its keys included. */
-export function maskJson(value: unknown, values: readonly string[]): unknown {
-  if (typeof value === 'string') return maskText(value, values);
-  if (Array.isArray(value)) return value.map((item) => maskJson(item, values));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [maskText(key, values), maskJson(item, values)]),
-  );
-}

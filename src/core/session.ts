@@ -5,11 +5,19 @@
 
 export type SessionKind = 'session' | 'link' | 'ticket';
 
-export interface NewSession {
+/** Whom a session, link or ticket stands for, and with what it ends. */
+export interface SessionOwner {
+  /** The token that it was made with, by its row: another token of the same name is not meant. `null`: the configured one. */
+  tokenId: number | null;
+  /** The fingerprint of the configured token; `null` for a token of the store. */
+  configured: string | null;
+  /** The hash of the session that made a ticket; `null` for what was made with a token or a link. */
+  parent: string | null;
+}
+
+export interface NewSession extends SessionOwner {
   hash: string;
   kind: SessionKind;
-  /** The caller that it stands for. */
-  caller: string;
   /** The request that a ticket is for; `null` for all others. */
   request: string | null;
   /** It ends after this time, whatever it is used for. */

@@ -13,8 +13,10 @@ export function nearestWord(word: string, known: readonly string[]): string | un
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
   for (const candidate of known) {
+    const allowed = Math.max(1, Math.ceil(candidate.length / 3));
+    if (Math.abs(word.length - candidate.length) > allowed) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (distance < bestDistance && distance <= Math.max(1, Math.ceil(candidate.length / 3))) {
+    if (distance < bestDistance && distance <= allowed) {
       best = candidate;
       bestDistance = distance;
     }
@@ -25,6 +27,39 @@ export function nearestWord(word: string, known: readonly string[]): string | un
 function onlyBeginning(start: string, known: readonly string[]): string | undefined {
   const found = start.length < 2 ? [] : known.filter((candidate) => candidate.toLowerCase().startsWith(start));
   return found.length === 1 ? found[0] : undefined;
+}
+
+/** How many words of one document get a suggestion: each is compared with all known words. */
+const MAX_SUGGESTIONS = 20;
+/** How many names a message lists. */
+const MAX_NAMES = 50;
+
+/** Suggestions for the words of one document, of which there may be many. */
+export class Suggestions {
+  readonly #known: readonly string[];
+  #made = 0;
+
+  constructor(known: readonly string[]) {
+    this.#known = known;
+  }
+
+  /** Like `nearestWord`, for the first words. */
+  nearest(word: string): string | undefined {
+    this.#made += 1;
+    return this.#made > MAX_SUGGESTIONS ? undefined : nearestWord(word, this.#known);
+  }
+
+  /** ` (did you mean "X"?)`, or nothing. */
+  hint(word: string): string {
+    const near = this.nearest(word);
+    return near === undefined ? '' : ` (did you mean "${near}"?)`;
+  }
+}
+
+/** A list of names for a message; a long one is cut. */
+export function knownNames(names: readonly string[]): string {
+  const more = names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : '';
+  return `${names.slice(0, MAX_NAMES).join(', ')}${more}`;
 }
 
 /** The number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`. */

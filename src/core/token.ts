@@ -60,14 +60,8 @@ export interface TokenRotation {
   createdBy: string;
 }
 
-/** Whether a token is accepted at this instant. */
-export function isValidToken({ expiresAt, revokedAt }: Pick<Token, 'expiresAt' | 'revokedAt'>, now: number): boolean {
-  return revokedAt === null && (expiresAt === null || expiresAt > now);
-}
-
-/** When the new token of a rotation expires. */
-export function expiryAfterRotation(old: Token, { lifeMs }: TokenRotation, now: number): number | null {
-  const inherited = old.expiresAt === null ? null : old.expiresAt - old.createdAt;
-  const life = lifeMs === undefined ? inherited : lifeMs;
-  return life === null ? null : now + life;
+/** How long the new token of a rotation lives; `null`: it does not expire. */
+export function lifeAfterRotation(old: Token, { lifeMs }: TokenRotation): number | null {
+  if (lifeMs !== undefined) return lifeMs;
+  return old.expiresAt === null ? null : old.expiresAt - old.createdAt;
 }

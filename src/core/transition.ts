@@ -44,9 +44,9 @@ export type Change =
   | { kind: 'hold'; fence: Fence; success: MemberSuccess }
   /**
    * The job waits again and the ended attempt is recorded. With `delayMs` 0 the job is pending and keeps its due
-   * instant and so its place; else it is scheduled, due after the delay.
+   * instant and so its place; else it is scheduled, due after the delay. `suspect` is absent if that stays as it is.
    */
-  | { kind: 'requeue'; fence: Fence; counters: Counters; delayMs: number; record: AttemptEnd }
+  | { kind: 'requeue'; fence: Fence; counters: Counters; delayMs: number; record: AttemptEnd; suspect?: boolean }
   /** The job ends. `record` is `null` if no attempt was running. */
   | {
       kind: 'end';
@@ -110,7 +110,7 @@ export function transition(job: Job, event: JobEvent, random: number, gang?: Gan
     case 'settle':
       if (job.status !== 'running') throw illegal(job, 'settle');
       if (stopsWithGang(job, gang)) return stopped(job, fence, recordOf(event.outcome));
-      return settle(job, fence, event.outcome, budget);
+      return outlived(settle(job, fence, event.outcome, budget));
   }
 }
 
@@ -151,8 +151,11 @@ function lose(
   fence: Fence,
   { processEnded = false, gang, budget }: { processEnded?: boolean; gang: GangRow | undefined; budget: Budget },
 ): Change {
-  // A prefetched job that had not started: only the claim is lost.
-  if (job.startedAt === null && !job.gangStop) return settle(job, fence, { type: 'returned' }, budget);
+  // A prefetched job that had not started, as far as is known: only the claim is lost. But it may have started, and ended its worker.
+  if (job.startedAt === null && !job.gangStop) {
+    const change = settle(job, fence, { type: 'returned' }, budget);
+    return change.kind === 'requeue' ? { ...change, suspect: true } : change;
+  }
   const record: AttemptEnd = {
     outcome: 'lost',
     exitCode: null,
@@ -164,6 +167,11 @@ function lose(
   const counters = { ...countersOf(job), failures: job.failures + 1, losses: job.losses + 1 };
   const delayMs = job.losses === 0 ? 0 : backoffOf(job, budget);
   return retryOrFail(job, fence, { counters, record, reason: 'lost', delayMs, spent: budget.spent });
+}
+
+/** A worker that reports the end of an attempt was not ended by it. */
+function outlived(change: Change): Change {
+  return change.kind === 'requeue' && change.record.outcome !== 'returned' ? { ...change, suspect: false } : change;
 }
 
 function settle(job: Job, fence: Fence, outcome: Exclude<Outcome, { type: 'succeeded' }>, budget: Budget): Change {
@@ -267,4 +275,10 @@ function illegal(job: Job, what: string, hint = ''): WorkronError {
 function retryHint({ status }: Job): string {
   if (status === 'done') return '; a rerun makes a new job of it';
   return status === 'scheduled' ? '; to start it now instead of then, edit it with delay 0s' : '';
+}
+
+/** The changes that return jobs to their queues whose worker never received them. */
+export function giveBack(jobs: readonly Job[]): Change[] {
+  const changes = jobs.map((job) => transition(job, { type: 'settle', outcome: { type: 'returned' } }, 0));
+  return changes.filter((change) => change !== undefined);
 }

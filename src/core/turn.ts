@@ -4,9 +4,6 @@
  * jobs that have run: a new or idle key joins the current round, and a cancelled backlog leaves no trace.
  */
 
-/** The key of jobs without a fair key. */
-export const NO_FAIR_KEY = '';
-
 /** A job that has become claimable in a queue whose keys take turns. */
 export interface Newcomer {
   jobId: number;

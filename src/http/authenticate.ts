@@ -4,6 +4,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { PAGE_PATH, routes } from '../api/routes.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
+import type { SessionOwner } from '../core/session.ts';
 import { ROLE_SCOPES, SCOPES, type Scope, type ValidToken } from '../core/token.ts';
 import { derivedFromHash, derivedToken, isStoredToken, nameInDerived } from '../ops/token-text.ts';
 import type { Access } from '../scheduler/access/access.ts';
@@ -21,8 +22,8 @@ export interface Principal {
   queues: readonly string[] | null;
   /** It may act only as workers that it registered itself. */
   ownWorkersOnly: boolean;
-  /** Who a session that it opens stands for, in the store; `null`: it cannot have one. */
-  caller: string | null;
+  /** Whom a session that it opens stands for; `null`: it cannot have one. */
+  owner: SessionOwner | null;
 }
 
 /** The name of the caller on what it submits; `null` on a server where everybody may do everything. */
@@ -36,7 +37,7 @@ export function linkPath(code: string): string {
 }
 
 const EVERYTHING = { scopes: SCOPES, queues: null, ownWorkersOnly: false };
-const EVERYBODY: Principal = { name: 'local', id: '-', caller: 'everybody', ...EVERYTHING };
+const EVERYBODY: Principal = { name: 'local', id: '-', owner: ownerOf({ configured: 'everybody' }), ...EVERYTHING };
 
 interface Request {
   headers: IncomingHttpHeaders;
@@ -55,8 +56,8 @@ interface Known {
   isLocal: boolean;
   /** The user whom a trusted proxy names in this request. */
   user: () => Principal | undefined;
-  access: Pick<Access, 'validToken' | 'validTokenByHash' | 'validTokenOf'> &
-    Pick<Sessions, 'sessionCaller' | 'takeLink' | 'takeTicket'>;
+  access: Pick<Access, 'validToken' | 'validTokenByHash' | 'validTokenById'> &
+    Pick<Sessions, 'sessionOf' | 'isOpenSession' | 'takeLink' | 'takeTicket'>;
 }
 
 /**
@@ -85,10 +86,12 @@ export async function authenticate(request: Request, known: Known): Promise<Prin
   return found;
 }
 
-/** Whether the caller of a request that is still being answered would be accepted now. A ticket is used up; its caller counts. */
-export async function isStillAccepted({ caller }: Principal, request: Request, known: Known): Promise<boolean> {
-  if (request.ticket !== undefined && known.token !== null && caller !== null) {
-    return (await ofCaller(caller, known.token, known)) !== undefined;
+/** Whether the caller of a request that is still being answered would be accepted now. A ticket is used up; its owner counts. */
+export async function isStillAccepted({ owner }: Principal, request: Request, known: Known): Promise<boolean> {
+  if (request.ticket !== undefined && known.token !== null && owner !== null) {
+    const { parent } = owner;
+    if (parent !== null && !(await known.access.isOpenSession(parent, request.signal))) return false;
+    return (await ofOwner(owner, known.token, known)) !== undefined;
   }
   return await authenticate(request, known).then(
     () => true,
@@ -102,32 +105,41 @@ export async function isStillAccepted({ caller }: Principal, request: Request, k
 async function withoutHeader(request: Request, token: string, known: Known): Promise<Principal | undefined> {
   const { headers, ticket, signal } = request;
   if (ticket !== undefined) {
-    const caller = await known.access.takeTicket(ticket, requestLine(request), signal);
-    return caller === undefined ? undefined : ofCaller(caller, token, known);
+    const taken = await known.access.takeTicket(ticket, requestLine(request), signal);
+    return taken === undefined ? undefined : ofOwner(taken, token, known);
   }
   // A browser sends the proxy's sign-in with every request, whichever page causes it.
   const user = fromPage(headers) ? known.user() : undefined;
   if (user !== undefined) return user;
-  const session = fromPage(headers) ? sessionIn(headers, token) : undefined;
-  const caller = session === undefined ? undefined : await known.access.sessionCaller(session, signal);
-  return caller === undefined ? undefined : ofCaller(caller, token, known);
+  const halves = fromPage(headers) ? sessionIn(headers) : undefined;
+  const session = halves === undefined ? undefined : await known.access.sessionOf(halves, signal);
+  return session === undefined ? undefined : ofOwner({ ...session, parent: session.hash }, token, known);
 }
 
 /** The code of a link is a token for one request: the one that opens a session. */
 async function byLink(given: string, request: Request, known: Known): Promise<Principal | undefined> {
   const { method, path } = routes.openSession;
   if (known.token === null || requestLine(request) !== `${method} ${path}`) return undefined;
-  const caller = await known.access.takeLink(given, request.signal);
-  return caller === undefined ? undefined : ofCaller(caller, known.token, known);
+  const link = await known.access.takeLink(given, request.signal);
+  return link === undefined ? undefined : ofOwner(link, known.token, known);
 }
 
 /** Sessions end with the token that they were opened with. */
-async function ofCaller(caller: string, token: string, { access }: Known): Promise<Principal | undefined> {
-  const self = configured(token);
-  if (caller === self.caller) return self;
-  const name = /^token (.+)$/.exec(caller)?.[1];
-  const stored = name === undefined ? undefined : await access.validTokenOf(name);
-  return stored === undefined ? undefined : principalOf(stored);
+async function ofOwner(
+  { tokenId, configured: fingerprint, parent }: SessionOwner,
+  token: string,
+  { access }: Known,
+): Promise<Principal | undefined> {
+  if (tokenId === null) {
+    const self = configured(token);
+    return fingerprint === self.id ? { ...self, owner: ownerOf({ configured: self.id, parent }) } : undefined;
+  }
+  const stored = await access.validTokenById(tokenId);
+  return stored === undefined ? undefined : { ...principalOf(stored), owner: ownerOf({ tokenId, parent }) };
+}
+
+function ownerOf({ tokenId = null, configured = null, parent = null }: Partial<SessionOwner>): SessionOwner {
+  return { tokenId, configured, parent };
 }
 
 function bearerOf(headers: IncomingHttpHeaders): string | undefined {
@@ -135,9 +147,9 @@ function bearerOf(headers: IncomingHttpHeaders): string | undefined {
 }
 
 /** The caller with the configured token. */
-export function configured(token: string): Principal {
+export function configured(token: string): Principal & { owner: SessionOwner } {
   const id = digest(token).toString('base64url').slice(0, 16);
-  return { name: 'token', id, caller: `configured ${id}`, ...EVERYTHING };
+  return { name: 'token', id, owner: ownerOf({ configured: id }), ...EVERYTHING };
 }
 
 async function storedToken(given: string, request: Request, access: Known['access']): Promise<Principal | undefined> {
@@ -149,19 +161,19 @@ async function storedToken(given: string, request: Request, access: Known['acces
   const token = start === undefined ? undefined : await access.validTokenByHash(start);
   if (token === undefined || !isEqual(given, derivedFromHash(token.hash, requestLine(request)))) return undefined;
   const principal = principalOf(token);
-  return { ...principal, caller: null, scopes: principal.scopes.filter((scope) => scope === 'work') };
+  return { ...principal, owner: null, scopes: principal.scopes.filter((scope) => scope === 'work') };
 }
 
 /** Both tokens of a rotation are the same caller. */
-function principalOf({ name, role, queues }: ValidToken): Principal {
-  const caller = `token ${name}`;
-  return { name, id: caller, caller, scopes: ROLE_SCOPES[role], queues, ownWorkersOnly: role === 'worker' };
+function principalOf({ id, name, role, queues }: ValidToken): Principal {
+  const owner = ownerOf({ tokenId: id });
+  return { name, id: `token ${name}`, owner, scopes: ROLE_SCOPES[role], queues, ownWorkersOnly: role === 'worker' };
 }
 
 function derivedFrom(token: string | null, given: string, request: Request): Principal | undefined {
   if (token === null || !isEndOfWorker(request)) return undefined;
   if (!isEqual(given, derivedToken(token, requestLine(request)))) return undefined;
-  return { ...configured(token), name: 'derived token', caller: null, scopes: ['work'] };
+  return { ...configured(token), name: 'derived token', owner: null, scopes: ['work'] };
 }
 
 /**

@@ -14,6 +14,14 @@ import { checkHost, checkOrigin, checkTarget, isNavigation } from './same-site.t
 import type { ServerOptions } from './server.ts';
 import { TrustedProxy } from './trusted-proxy.ts';
 
+/** Answers are data: a browser that opens one as a page loads and runs nothing, and shows it in no frame. Pages have their own policy. */
+export const DATA_HEADERS = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
+  'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+};
+
 /** Refuses requests of other sites, and those whose caller may not use the route. */
 export function addChecks(
   app: FastifyInstance,
@@ -25,12 +33,7 @@ export function addChecks(
   app.addHook('onRequest', async (request, reply) => {
     request.startedAt = performance.now();
     request.address = proxy.addressOf(request.raw, request.ip);
-    reply.headers({
-      'x-request-id': request.id,
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      'cross-origin-resource-policy': 'same-origin',
-    });
+    reply.headers({ 'x-request-id': request.id, ...DATA_HEADERS });
     if (closing.aborted) {
       reply.header('connection', 'close');
       throw new WorkronError('shutting_down', 'The server is shutting down');

@@ -9,7 +9,7 @@ export interface MountUser {
   name: string;
   role: TokenRole;
   /** Roles `submitter` and `worker`: the only queues that they may use; `null`: all. */
-  queues?: readonly string[] | null;
+  queues?: readonly string[] | null | undefined;
 }
 
 export interface MountOptions {
@@ -17,9 +17,9 @@ export interface MountOptions {
    * Returns the user of a request and their role; `null` refuses it. `node` passes the request of Node, `fetch` the `Request`.
    * Without it, everybody whom the application lets through may do everything.
    */
-  authorize?: (request: IncomingMessage | Request) => MountUser | null | Promise<MountUser | null>;
+  authorize?: ((request: IncomingMessage | Request) => MountUser | null | Promise<MountUser | null>) | undefined;
   /** The prefix of the API's paths, such as `/workron`, if the host's router does not remove it. */
-  prefix?: string;
+  prefix?: string | undefined;
 }
 
 export interface Mounted {

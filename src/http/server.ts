@@ -13,7 +13,7 @@ import type { Scheduler } from '../scheduler/scheduler.ts';
 import { answerCall } from './answer-call.ts';
 import { auditHooks, isAudited } from './audit.ts';
 import { configured, linkPath, type Principal } from './authenticate.ts';
-import { addChecks } from './checks.ts';
+import { addChecks, DATA_HEADERS } from './checks.ts';
 import { type Context, contextOf } from './context.ts';
 import { serveDocs } from './docs.ts';
 import type { RouteHandler } from './handler.ts';
@@ -74,8 +74,8 @@ export interface MountableServer {
 export interface ListeningServer {
   url: string;
   port: number;
-  /** Listens on a socket of the file system as well, whose callers need no token. */
-  listenOn(path: string): Promise<void>;
+  /** Listens on a socket of the file system as well. Without `needsToken`, who can open its folder may do everything. */
+  listenOn(path: string, options: { needsToken: boolean }): Promise<void>;
   /** Returns the path of a link that logs in with the server's token, once. */
   loginPath(): Promise<string>;
   /** Accepts no more requests, ends long polls and streams at once, waits for other requests to finish. */
@@ -148,12 +148,11 @@ export function createServer(options: ServerOptions): HttpServer {
         throw error;
       }
       const bound = app.server.address() as AddressInfo;
-      const listenOn = (path: string) =>
-        context.local.listen(path, (request, response) => app.routing(request, response));
+      const handle = app.routing.bind(app);
+      const listenOn: ListeningServer['listenOn'] = (path, { needsToken }) =>
+        context.local.listen(path, { needsToken, handle });
       const loginPath = async () =>
-        linkPath(
-          await scheduler.createLink(configured(token as string).caller as string, FIRST_LINK_MS, closing.signal),
-        );
+        linkPath(await scheduler.createLink(configured(token as string).owner, FIRST_LINK_MS, closing.signal));
       const url = urlOf(options.certificate, host, bound.port);
       return { url, port: bound.port, listenOn, loginPath, close };
     },
@@ -173,7 +172,7 @@ function createApp(log: Log, certificate: ServerCertificate | null): FastifyInst
     ...(certificate === null ? {} : { serverFactory: certificate.factory({ ...TIMEOUTS, ...HEADERS_TIMEOUT }) }),
     genReqId: (raw) => requestIdFrom(raw.headers['x-request-id']),
     routerOptions: { maxParamLength: 1_024, ignoreTrailingSlash: true },
-    frameworkErrors: (error, request, reply) => void send(error, request, reply),
+    frameworkErrors: (error, request, reply) => void send(error, request, reply.headers(DATA_HEADERS)),
     // zod checks requests, so no route has a schema for fastify. Without this, fastify loads its compilers at every start.
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
   });

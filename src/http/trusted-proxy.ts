@@ -89,7 +89,7 @@ export function userPrincipal({
   queues?: readonly string[] | null;
 }): Principal {
   const ownWorkersOnly = role === 'worker';
-  return { name, id: `user ${name}`, caller: null, scopes: ROLE_SCOPES[role], queues, ownWorkersOnly };
+  return { name, id: `user ${name}`, owner: null, scopes: ROLE_SCOPES[role], queues, ownWorkersOnly };
 }
 
 /** An IPv4 address that a socket for both families shows as IPv6. */

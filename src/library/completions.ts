@@ -33,6 +33,12 @@ export class Completions {
     this.#open.set(jobId, { attempt, committed: false });
   }
 
+  /** Marks what is written about an attempt that may be done by now: the store accepts it also then. */
+  marked<T extends LeaseRef>(items: readonly T[]): readonly (T & { completed?: boolean })[] {
+    if (this.#open.size === 0) return items;
+    return items.map((item) => (this.#of(item) === undefined ? item : { ...item, completed: true }));
+  }
+
   /** Returns the attempts that are lost indeed. A handler whose completion has committed may go on. */
   async withoutCommitted(lost: LeaseRef[], signal: AbortSignal): Promise<LeaseRef[]> {
     if (this.#open.size === 0 || lost.length === 0) return lost;

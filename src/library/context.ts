@@ -1,12 +1,14 @@
 /** The context of a running job. */
 
-import { WorkronError } from '../core/error.ts';
+import { isWorkronError, WorkronError } from '../core/error.ts';
+import { Fatal } from '../core/handler-errors.ts';
 import type { HandlerContext } from '../worker/run/handler-executor.ts';
 import type { Handle } from './handle.ts';
 import type { JobType } from './job.ts';
 import { toJson } from './json.ts';
 import type { SubmitOptions } from './options.ts';
 import { type RunGang, runGangOf } from './run-gang.ts';
+import { type RunParent, runParentsOf } from './run-parent.ts';
 import { type RunTick, runTickOf } from './run-tick.ts';
 import type { Submitter } from './submitter.ts';
 import type { Transaction } from './transaction.ts';
@@ -18,7 +20,7 @@ export type SubmitArguments<Input, Options> = undefined extends Input
 
 export interface ChildOptions extends Omit<SubmitOptions, 'idempotencyKey' | 'tx'> {
   /** Identifies this child among its siblings instead of its content: a retried parent finds it by its key. */
-  key?: string;
+  key?: string | undefined;
 }
 
 /** The context of a running job. Its functions can be destructured: `({ log, signal }) => …`. */
@@ -32,11 +34,11 @@ export interface JobContext {
   /** The variables that the job was submitted with. */
   readonly env: Readonly<Record<string, string>>;
   /** The parameters of its workflow; empty if it has none. */
-  readonly params: HandlerContext['params'];
+  readonly params: Readonly<Record<string, unknown>>;
   /** The item of a `for_each` step and its index in the list; `null` for other jobs. */
-  readonly item: HandlerContext['item'];
+  readonly item: { readonly value: unknown; readonly index: number } | null;
   /** The statuses and results of its parents. */
-  readonly parents: HandlerContext['parents'];
+  readonly parents: readonly RunParent[];
   /** The tick of the schedule that started it; `null` if it was submitted. */
   readonly tick: RunTick | null;
   /** The gang that it is a member of, with its rank and the hosts of all members; `null` for other jobs. */
@@ -66,10 +68,19 @@ function leaseOf({ lease: { jobId, attempt, workerId } }: HandlerContext) {
   return { jobId, attempt, workerId, exitCode: null };
 }
 
+/** A result that is not JSON would not be so in the next attempt either. */
+function resultOf(result: unknown): unknown {
+  try {
+    return toJson(result, 'the result');
+  } catch (error) {
+    throw isWorkronError(error) ? new Fatal(error.message, { cause: error }) : error;
+  }
+}
+
 /** The default of `retentionFailed`: a failed parent can be retried for this long. */
 const CHILD_KEY = '30d';
 
-/** One is created for every job, so properties are created on demand. */
+/** @internal One is created for every job, so properties are created on demand. */
 export class Context implements JobContext {
   readonly #inner: HandlerContext;
   readonly #submitter: Submitter;
@@ -100,16 +111,16 @@ export class Context implements JobContext {
     return this.#inner.env;
   }
 
-  get params(): HandlerContext['params'] {
+  get params(): JobContext['params'] {
     return this.#inner.params;
   }
 
-  get item(): HandlerContext['item'] {
+  get item(): JobContext['item'] {
     return this.#inner.item;
   }
 
-  get parents(): HandlerContext['parents'] {
-    return this.#inner.parents;
+  get parents(): readonly RunParent[] {
+    return runParentsOf(this.#inner.parents);
   }
 
   get tick(): RunTick | null {
@@ -137,8 +148,10 @@ export class Context implements JobContext {
   }
 
   get complete(): JobContext['complete'] {
-    return (tx, result) =>
-      this.#submitter.complete(tx, { ...leaseOf(this.#inner), result: toJson(result, 'the result') });
+    return (tx, result) => {
+      const success = { ...leaseOf(this.#inner), result: resultOf(result) };
+      return this.#submitter.complete(tx, success, () => this.#inner.flush());
+    };
   }
 
   get submit(): JobContext['submit'] {

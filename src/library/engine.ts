@@ -5,6 +5,7 @@
 
 import type { Attempt, Job, JobDetail } from '../api/job.ts';
 import type { RunStatement } from '../store/transactional.ts';
+import type { JobType } from './job.ts';
 import type { JobTemplate } from './options.ts';
 import type { ScheduleCalls } from './schedule-calls.ts';
 
@@ -47,8 +48,10 @@ export interface Engine {
     run: RunStatement,
     options: Pick<EngineSubmitOptions, 'actor'> & { signal: AbortSignal },
   ): Promise<Submitted[]>;
-  /** Ends an attempt as done inside a transaction of the application. */
-  complete(success: Completion, run: RunStatement): Promise<void>;
+  /** Ends an attempt as done inside a transaction of the application. `flush` writes what it has logged and reported. */
+  complete(success: Completion, run: RunStatement, flush: () => Promise<unknown> | undefined): Promise<void>;
+  /** From now on, inputs of workflow steps are checked against the schemas of these jobs. Absent over HTTP. */
+  checkStepsOf?(jobs: readonly JobType[]): void;
   /** Returns the job once it has ended, or as it is after `timeoutMs` or earlier. */
   wait(id: string, timeoutMs: number, signal: AbortSignal): Promise<Job>;
   job(id: string, signal: AbortSignal): Promise<JobDetail>;

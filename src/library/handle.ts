@@ -5,14 +5,15 @@ import { parseDuration } from '../core/duration.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
 import { isTerminal } from '../core/job.ts';
 import { NEVER } from '../core/never.ts';
+import type { ThrownBrief } from '../core/outcome.ts';
 import { systemClock } from '../ops/clock.ts';
 import type { JobCalls } from './engine.ts';
 import type { Duration } from './options.ts';
 
 export interface WaitOptions {
   /** Rejects with a `TimeoutError` after this time. The job continues. */
-  timeout?: Duration;
-  signal?: AbortSignal;
+  timeout?: Duration | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 const POLL_MS = 30_000;
@@ -35,7 +36,7 @@ export class Handle<Result = unknown> {
   readonly #calls: JobCalls;
   readonly #others: readonly Handle<Result>[];
 
-  /** `others`: the other members of its gang, by rank. */
+  /** @internal Not declared. `others`: the other members of its gang, by rank. */
   constructor(calls: JobCalls, id: string, deduplicated = false, others: readonly Handle<Result>[] = NONE) {
     this.#calls = calls;
     this.id = id;
@@ -122,14 +123,25 @@ export class JobFailed extends Error {
 /** The error that the handler threw, and its causes: with their names, messages and codes, but not their classes. */
 function errorOf(job: Job): Error | undefined {
   if (job.thrown === null) return undefined;
-  let cause: Error | undefined;
-  for (const { name, message, code } of [job.thrown, ...job.thrown.causes].reverse()) {
-    const error = new Error(message, cause === undefined ? undefined : { cause });
-    error.name = name;
-    error.stack = `${name}: ${message}`;
-    cause = code === null ? error : Object.assign(error, { code });
-  }
-  return cause;
+  const { causes, errors } = job.thrown;
+  const cause = causes.reduceRight<Error | undefined>(
+    (inner, one) => restored(one, new Error(one.message, by(inner))),
+    undefined,
+  );
+  const { message } = job.thrown;
+  if (errors === undefined) return restored(job.thrown, new Error(message, by(cause)));
+  const members = errors.map((one) => restored(one, new Error(one.message)));
+  return restored(job.thrown, new AggregateError(members, message, by(cause)));
+}
+
+function by(cause: Error | undefined): ErrorOptions | undefined {
+  return cause === undefined ? undefined : { cause };
+}
+
+function restored({ name, code }: ThrownBrief, error: Error): Error {
+  error.name = name;
+  error.stack = `${name}: ${error.message}`;
+  return code === null ? error : Object.assign(error, { code });
 }
 
 export function msOf(duration: Duration): number {

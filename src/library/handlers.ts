@@ -25,6 +25,7 @@ export function handlersOf(jobs: readonly RunnableJob[], submitter: Submitter): 
     checkOptions(job);
     handlers[job.name] = handlerOf(job, submitter);
   }
+  submitter.checkStepsOf(jobs);
   return handlers;
 }
 
@@ -57,7 +58,8 @@ function runnerOf(job: RunnableJob, submitter: Submitter): Handler {
   return (input, inner) => {
     const context = new Context(inner, submitter);
     if (layers.every(({ passes }) => passes?.(context))) return plain(input, context, inner);
-    return aroundRun(layers, { job: job.name, input, context }, () => plain(input, context, inner));
+    const mask = (text: string) => inner.mask(text);
+    return aroundRun(layers, { job: job.name, input, context, mask }, () => plain(input, context, inner));
   };
 }
 
@@ -72,8 +74,9 @@ function valueOf(checked: Checked<unknown>, name: string, inner: HandlerContext)
  * The input was valid for the program that submitted it, which may be newer than this worker. So the job first goes back
  * for another worker. It fails once that did not help, or at once if it may not be started again.
  */
-function handBack(message: string, { attempt, failures, rerun }: HandlerContext): Error {
+function handBack(reason: string, { attempt, failures, rerun, step }: HandlerContext): Error {
   const earlier = attempt - 1 - failures;
-  if (rerun === 'never' || earlier >= MAX_HAND_BACKS) return new Fatal(message);
+  const message = step === null ? reason : `step ${step}: ${reason}`;
+  if (rerun === 'never' || earlier >= MAX_HAND_BACKS) return new Fatal(message, { code: 'invalid_input' });
   return new Snooze(FIRST_HAND_BACK_MS * 2 ** earlier, `handed back for another worker: ${message}`);
 }

@@ -8,6 +8,7 @@ import type { JobSubmissionInput } from '../api/job-submission.ts';
 import type { Schedule } from '../api/schedule.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
 import { NEVER } from '../core/never.ts';
+import { socketIn } from '../core/socket-address.ts';
 import { version } from '../node/version.ts';
 import { Batcher } from '../ops/batcher.ts';
 import { explainCertificate } from '../ops/certificate-error.ts';
@@ -48,9 +49,10 @@ export function openHttpBackend({ url, token, ca, log }: HttpBackendOptions): Ba
   };
 }
 
-/** Uses `fetch`, unless it needs authorities of its own, which `fetch` cannot be given. */
+/** Uses `fetch`, unless it needs authorities of its own or a socket, which `fetch` cannot be given. */
 export function httpClient({ url, token, ca }: Omit<HttpBackendOptions, 'log'>): Client {
-  return new Client({ url, token, transport: ca === null ? explainedFetch : nodeTransport({ ca }) });
+  const isPlain = ca === null && socketIn(url) === undefined;
+  return new Client({ url, token, transport: isPlain ? explainedFetch : nodeTransport({ ca }) });
 }
 
 async function explainedFetch(...request: Parameters<Transport>): ReturnType<Transport> {

@@ -81,8 +81,9 @@ export function fromThread({ name, message, stack, delayMs = 0, key, code, throw
   const error = code === undefined ? again(name, message, { delayMs, key }) : new WorkronError(code, message);
   if (stack !== undefined) error.stack = stack;
   if (thrown === undefined || code !== undefined) return error;
-  const { code: own, details, causes } = thrown;
-  return Object.assign(error, own === null ? {} : { code: own }, { details, cause: chainOf(causes) });
+  const { code: own, details, causes, errors } = thrown;
+  const members = errors === undefined ? {} : { errors: errors.map((one) => chainOf([one])) };
+  return Object.assign(error, own === null ? {} : { code: own }, { details, cause: chainOf(causes), ...members });
 }
 
 /** Causes as errors, each the cause of the one before. Their stacks are part of the outer error's stack. */

@@ -85,6 +85,15 @@ const own: JobContext = {
   submit: (type: JobType, ...[given, options]: [unknown?, ChildOptions?]) => submit(type, given, options),
 };
 
+function finish(value: unknown): void {
+  try {
+    send(port, { type: 'done', value });
+  } catch (error) {
+    // What cannot leave the thread is not JSON either. The next attempt would return it again.
+    throw new Fatal(`the result is not JSON: ${error instanceof Error ? error.message : 'it cannot be copied'}`);
+  }
+}
+
 /** A module that opens a Workron will do so again, so the job is not retried. */
 async function load(): Promise<object> {
   try {
@@ -105,7 +114,7 @@ try {
   const checked = job.input === null ? { value: input } : await job.input['~standard'].validate(input);
   if (checked.issues !== undefined) throw InvalidInput.of(name, checked.issues);
   const run = job.run as (input: unknown, context: JobContext) => unknown;
-  send(port, { type: 'done', value: await run(checked.value, own) });
+  finish(await run(checked.value, own));
 } catch (error) {
   send(port, { type: 'failed', error: toThread(error) });
 }

@@ -2,14 +2,14 @@
 
 import { WorkronError } from '../core/error.ts';
 import type { JobContext } from './context.ts';
-import type { Json } from './json.ts';
+import type { Json, Returns } from './json.ts';
 import { type JobOptions, type JobTemplate, type KeyLimit, type KeyRate, type OfInput, templateOf } from './options.ts';
 import type { InputOf, OutputOf, Schema } from './schema.ts';
 
-/** Options of a job, of which limits and rates may depend on the input. */
+/** Options of a job, of which limits and rates may be functions of its input: `limits: ({ customer }) => [{ key: customer, max: 2 }]`. */
 type OptionsWith<Input> = Omit<JobOptions, 'limits' | 'rates'> & {
-  limits?: readonly KeyLimit[] | ((input: Input) => readonly KeyLimit[]);
-  rates?: readonly KeyRate[] | ((input: Input) => readonly KeyRate[]);
+  limits?: readonly KeyLimit[] | ((input: Input) => readonly KeyLimit[]) | undefined;
+  rates?: readonly KeyRate[] | ((input: Input) => readonly KeyRate[]) | undefined;
 };
 
 /** A kind of job that can be submitted. */
@@ -45,7 +45,7 @@ interface Definition {
    * Runs each attempt in its own thread, which is terminated when the attempt must end. The thread loads the module that
    * defines the job; pass `import.meta.url` if the module is bundled.
    */
-  isolate?: boolean | string;
+  isolate?: boolean | string | undefined;
 }
 
 interface Declaration<S extends Schema | undefined, R extends Schema | undefined> {
@@ -68,13 +68,13 @@ export function job<S extends Schema, Result>(
     OptionsWith<InputOf<S>> & {
       input: S;
       run: (input: OutputOf<S>, context: JobContext) => Result;
-    },
+    } & Returns<Result>,
 ): RunnableJob<InputOf<S>, Json<Awaited<Result>>>;
 /** A job without a schema: its input has the type of the function's parameter and is not checked. */
 export function job<Input, Result>(
   name: string,
   definition: Definition &
-    OptionsWith<Input> & { input?: undefined; run: (input: Input, context: JobContext) => Result },
+    OptionsWith<Input> & { input?: undefined; run: (input: Input, context: JobContext) => Result } & Returns<Result>,
 ): RunnableJob<Input, Json<Awaited<Result>>>;
 /** A job that another program runs. */
 export function job<S extends Schema | undefined = undefined, R extends Schema | undefined = undefined>(

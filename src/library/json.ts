@@ -49,6 +49,25 @@ type JsonObject<T> = {
   ? { [Key in keyof Both]: Both[Key] }
   : never;
 
+/** `true` if a value of this type has no JSON form as a whole: a bigint, a symbol, a function, or an object with a bigint. */
+type Unstorable<T> = 0 extends 1 & T
+  ? false
+  : T extends bigint | symbol | ((...args: never[]) => unknown)
+    ? true
+    : T extends { toJSON(): unknown }
+      ? false
+      : T extends object
+        ? Extract<T[keyof T], bigint> extends never
+          ? false
+          : true
+        : false;
+
+/** Refuses a function whose result cannot be stored. */
+export type Returns<Result> =
+  true extends Unstorable<Awaited<Result>>
+    ? { run: 'expected a result that JSON can hold, got a bigint, a symbol or a function' }
+    : unknown;
+
 /** Returns a copy of the value as it will be read back; `bad_request` if it cannot be stored. */
 export function toJson(value: unknown, what: string): unknown {
   if (value === undefined || value === null) return null;

@@ -7,6 +7,8 @@ import type { SubmitOptions } from './options.ts';
 export interface SubmitCall {
   /** The job's name; `null` for a command. */
   readonly job: string | null;
+  /** The queue of the job, unless `options` name another. */
+  readonly queue: string;
   /** The inputs, one per job. */
   readonly inputs: readonly unknown[];
   /** Can be replaced before `next` is called, to add variables for example. */
@@ -27,15 +29,21 @@ export interface Middleware {
   run?: (call: RunCall, next: () => unknown) => unknown;
 }
 
+export interface OwnRunCall extends RunCall {
+  /** Masks the secrets of the job in a text. */
+  readonly mask: (text: string) => string;
+}
+
 /** A layer of our own that most runs do not need. */
-export interface OwnMiddleware extends Middleware {
+export interface OwnMiddleware extends Omit<Middleware, 'run'> {
+  run?: (call: OwnRunCall, next: () => unknown) => unknown;
   /** True if `run` would only call `next`. */
   passes?: (context: JobContext) => boolean;
 }
 
 /** Runs `submit` inside all layers. The first layer is the outermost. */
 export function aroundSubmit(
-  middleware: readonly Middleware[],
+  middleware: readonly OwnMiddleware[],
   call: SubmitCall,
   submit: (options: SubmitOptions) => Promise<readonly Handle[]>,
 ): Promise<readonly Handle[]> {
@@ -47,7 +55,7 @@ export function aroundSubmit(
   return from(0);
 }
 
-export function aroundRun(middleware: readonly Middleware[], call: RunCall, run: () => unknown): unknown {
+export function aroundRun(middleware: readonly OwnMiddleware[], call: OwnRunCall, run: () => unknown): unknown {
   const from = (place: number): unknown => {
     const layer = middleware[place];
     if (layer === undefined) return run();

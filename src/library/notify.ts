@@ -11,9 +11,9 @@ export type Notify = {
    */
   on: readonly NotifyEvent[];
   /** A run that has not started this long after its tick is late. Default: 5 minutes. */
-  lateAfter?: Duration;
+  lateAfter?: Duration | undefined;
   /** Needed for `slow`. */
-  slowAfter?: Duration;
+  slowAfter?: Duration | undefined;
 } & ({ webhook: string; command?: undefined } | { command: string; webhook?: undefined });
 
 /** The list as the API takes it. */

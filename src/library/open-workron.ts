@@ -1,6 +1,7 @@
 /** What `open` does once the runtime is known to be new enough. */
 
 import { WorkronError } from '../core/error.ts';
+import { socketIn } from '../core/socket-address.ts';
 import { notifyContext, openNode } from '../node/node.ts';
 import { openStore, type StoreSettings } from '../node/open-store.ts';
 import { version } from '../node/version.ts';
@@ -32,7 +33,7 @@ export async function openWorkron(url: string | Store, options: OpenOptions): Pr
   return new Workron({ backend: await openBackend(url, options, log), log, middleware, webhooks, onError });
 }
 
-const PLACES = 'postgres://…, ./workron.db, memory: or http://…';
+const PLACES = 'postgres://…, ./workron.db, memory:, http://… or unix:/…';
 
 /** A pool of another library is no store. */
 function isStore(value: unknown): value is Store {
@@ -41,12 +42,11 @@ function isStore(value: unknown): value is Store {
 }
 
 async function openBackend(url: string | Store, options: OpenOptions, log: Log): Promise<Backend> {
-  if (typeof url === 'string' && /^https?:/i.test(url)) {
+  if (typeof url === 'string' && (/^https?:/i.test(url) || socketIn(url) !== undefined)) {
     refuseServerOptions(options);
     const { openHttpBackend } = await import('./http-backend.ts');
-    const { findLocalServer } = await import('../ops/local-server.ts');
-    const token = options.token ?? findLocalServer(url)?.token ?? null;
-    return openHttpBackend({ url, token, ca: authorityOf(options.ca), log });
+    const { safestAccess } = await import('../ops/local-server.ts');
+    return openHttpBackend({ ...safestAccess(url, options.token ?? null), ca: authorityOf(options.ca), log });
   }
   if (typeof url !== 'string' && !isStore(url)) {
     throw new WorkronError('bad_request', `open: expected ${PLACES}, or a store object`);

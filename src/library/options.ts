@@ -24,95 +24,105 @@ export interface KeyRate {
   key: string;
   limit: number;
   per: Duration;
-  burst?: number;
+  burst?: number | undefined;
 }
 
 /** As many jobs of a submission as `size`, its members, that all start or none. */
 export interface GangOptions {
   size: number;
   /** The least number of members to start with if not all fit. Default: `size`. */
-  min?: number;
+  min?: number | undefined;
   /** `pack`: on as few workers as possible; `spread`: on as many. Default: `pack`. */
-  spread?: Gang['spread'];
+  spread?: Gang['spread'] | undefined;
   /** What happens if a member does not succeed. `restart`: all start again; `fail`: the others are cancelled; `continue`: they go on. Default: `restart`. */
-  onMemberFailure?: Gang['onMemberFailure'];
+  onMemberFailure?: Gang['onMemberFailure'] | undefined;
   /** Places that are not all held by then are chosen again. Default: 10 minutes. */
-  timeout?: Duration;
+  timeout?: Duration | undefined;
   /** Refuse the submission if the workers that are online could not hold the members even when idle. */
-  failFast?: boolean;
+  failFast?: boolean | undefined;
 }
 
 /** Options of all jobs of a kind. A submission can override them. */
 export interface JobOptions {
   /** Default: `default`. */
-  queue?: string;
+  queue?: string | undefined;
   /** Jobs with a higher priority run first, from -32,768 to 32,767. Default: 0. */
-  priority?: number;
+  priority?: number | undefined;
   /** The number of failures after which the job has failed. Default: 3. */
-  maxAttempts?: number;
+  maxAttempts?: number | undefined;
   /** The delay before a retry. Default: exponential, from 5 s to 1 h. */
-  backoff?: { type?: Backoff['type']; base?: Duration; factor?: number; cap?: Duration; jitter?: number };
+  backoff?:
+    | {
+        type?: Backoff['type'] | undefined;
+        base?: Duration | undefined;
+        factor?: number | undefined;
+        cap?: Duration | undefined;
+        jitter?: number | undefined;
+      }
+    | undefined;
   /** The time limit of one attempt. Default: 5 minutes. */
-  timeout?: Duration;
+  timeout?: Duration | undefined;
   /** The job fails if it has not started this long after it was due. */
-  startTimeout?: Duration;
+  startTimeout?: Duration | undefined;
   /** How long an attempt may take to stop after its signal has aborted. Default: 10 s. */
-  killGrace?: Duration;
+  killGrace?: Duration | undefined;
   /** `never`: once an attempt has started, only a person can start another. Default: `safe`. */
-  rerun?: JobSpec['rerun'];
+  rerun?: JobSpec['rerun'] | undefined;
   /** `finish`: the attempt continues while its worker has no contact, and reports later. Default: `stop`. */
-  onDisconnect?: JobSpec['onDisconnect'];
+  onDisconnect?: JobSpec['onDisconnect'] | undefined;
   /** The store has the input encrypted. Only the worker that runs the job gets it. Needs a secrets key. Default: false. */
-  sealInput?: boolean;
+  sealInput?: boolean | undefined;
   /** Tags for filtering. */
-  tags?: readonly string[];
+  tags?: readonly string[] | undefined;
   /** Tags that the worker must have. */
-  requires?: readonly string[];
+  requires?: readonly string[] | undefined;
   /** The part of a worker's resources that it takes while it runs. */
-  resources?: Readonly<Record<string, number>>;
+  resources?: Readonly<Record<string, number>> | undefined;
   /** The job starts only if fewer than `max` jobs with the key run, over all workers together. */
-  limits?: readonly KeyLimit[];
+  limits?: readonly KeyLimit[] | undefined;
   /** At most `limit` attempts with the key start in any time of `per`, over all workers together. */
-  rates?: readonly KeyRate[];
+  rates?: readonly KeyRate[] | undefined;
   /** What happens at a full limit: the job waits, or ends as skipped. Default: `queue`. */
-  onLimit?: JobSpec['onLimit'];
+  onLimit?: JobSpec['onLimit'] | undefined;
   /** The job is a gang. Its handle is that of the member with rank 0, and has the others as `members`. */
-  gang?: GangOptions;
+  gang?: GangOptions | undefined;
   /** Notifications about its end. */
-  notify?: readonly Notify[];
+  notify?: readonly Notify[] | undefined;
 }
 
 export interface SubmitOptions extends JobOptions {
   /** A name for people to read. */
-  name?: string;
+  name?: string | undefined;
   /** The job is due after this time. */
-  delay?: Duration;
+  delay?: Duration | undefined;
   /** The job is due at this instant. */
-  runAt?: Date | string;
+  runAt?: Date | string | undefined;
   /** Fair keys with waiting jobs take turns within a queue. */
-  fairKey?: string;
+  fairKey?: string | undefined;
   /** Environment variables of a command. A handler finds them in its context. `{ secret: 'name' }` is the value of a secret. */
-  env?: Readonly<Record<string, string | { secret: string }>>;
+  env?: Readonly<Record<string, string | { secret: string }>> | undefined;
   /** Jobs that must end first, as handles or ids. `if` is the condition on how they end. */
-  dependsOn?: readonly (Parent | { job: Parent; if: Condition })[];
+  dependsOn?: readonly (Parent | { job: Parent; if: Condition })[] | undefined;
   /** Allows at most one unfinished job with this key. */
-  unique?: {
-    key: string;
-    /** How long the key is taken. `pending`: until the first start; `active`: until the end; or a duration. Default: `active`. */
-    while?: Duration;
-    onConflict?: Unique['onConflict'];
-    /** Debounce: start this long after the submission; with `replace`, after the last one. */
-    wait?: Duration;
-    /** With `wait` and `replace`: start at the latest this long after the first submission. */
-    maxWait?: Duration;
-  };
+  unique?:
+    | {
+        key: string;
+        /** How long the key is taken. `pending`: until the first start; `active`: until the end; or a duration. Default: `active`. */
+        while?: Duration | undefined;
+        onConflict?: Unique['onConflict'] | undefined;
+        /** Debounce: start this long after the submission; with `replace`, after the last one. */
+        wait?: Duration | undefined;
+        /** With `wait` and `replace`: start at the latest this long after the first submission. */
+        maxWait?: Duration | undefined;
+      }
+    | undefined;
   /** A repeated submission with the same key and content returns the first job and submits nothing. */
-  idempotencyKey?: string;
+  idempotencyKey?: string | undefined;
   /** Who submits it: `submitted_by` of the job. Default: `actor` of `open`. Refused over HTTP: there the token says who it is. */
-  actor?: string;
+  actor?: string | undefined;
   /** A transaction of the application. The job exists once it commits, and never if it rolls back. */
-  tx?: Transaction;
-  signal?: AbortSignal;
+  tx?: Transaction | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 type Parent = string | { readonly id: string };
@@ -156,7 +166,7 @@ export function withInput<T extends JobTemplate>(
   return {
     ...template,
     ...(limits !== undefined && options.limits === undefined && { limits: [...limits(input as never)] }),
-    ...(rates !== undefined && options.rates === undefined && { rates: [...rates(input as never)] }),
+    ...(rates !== undefined && options.rates === undefined && { rates: rates(input as never).map(given) as KeyRate[] }),
   };
 }
 
@@ -208,25 +218,27 @@ function encode(property: string, value: unknown): unknown {
       return parentsOf(value as NonNullable<SubmitOptions['dependsOn']>);
     case 'gang': {
       const { onMemberFailure, failFast, ...gang } = value as GangOptions;
-      return {
-        ...gang,
-        ...(onMemberFailure !== undefined && { on_member_failure: onMemberFailure }),
-        ...(failFast !== undefined && { fail_fast: failFast }),
-      };
+      return given({ ...gang, on_member_failure: onMemberFailure, fail_fast: failFast });
     }
+    case 'backoff':
+      return given(value);
+    case 'rates':
+      return Array.isArray(value) ? value.map(given) : value;
     case 'notify':
       return notifyToWire(value as readonly Notify[]);
     case 'unique': {
       const { onConflict, maxWait, ...unique } = value as NonNullable<SubmitOptions['unique']>;
-      return {
-        ...unique,
-        ...(onConflict !== undefined && { on_conflict: onConflict }),
-        ...(maxWait !== undefined && { max_wait: maxWait }),
-      };
+      return given({ ...unique, on_conflict: onConflict, max_wait: maxWait });
     }
     default:
       return value;
   }
+}
+
+/** Leaves out properties that are `undefined`: they count as not given. */
+export function given(options: unknown): unknown {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) return options;
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
 /** Parents as the API takes them: ids instead of handles. */

@@ -9,30 +9,30 @@ import type { Engine } from './engine.ts';
 import { Handle } from './handle.ts';
 import type { JobType } from './job.ts';
 import { type Notify, notifyToWire } from './notify.ts';
-import { type Duration, type JobOptions, type SubmitOptions, templateOf, withInput } from './options.ts';
+import { type Duration, given, type JobOptions, type SubmitOptions, templateOf, withInput } from './options.ts';
 
 /** A cron expression or several, or a fixed interval. */
 export type ScheduleTiming =
   | { cron: string | string[]; every?: undefined; anchor?: undefined }
   /** Ticks are counted from `anchor`. Default: 1970-01-01T00:00:00Z. */
-  | { every: Duration; anchor?: Date | string; cron?: undefined };
+  | { every: Duration; anchor?: Date | string | undefined; cron?: undefined };
 
 export interface ScheduleRules {
   /** The IANA name of the time zone. Default: `UTC`. */
-  timezone?: string;
+  timezone?: string | undefined;
   /** The policy for a tick that is due while an earlier run has not ended. Default: `skip`. */
-  overlap?: OverlapPolicy;
+  overlap?: OverlapPolicy | undefined;
   /** The policy for ticks that were missed. Default: run the `latest` if it is less than an hour old. */
-  catchup?: { policy?: CatchupPolicy; window?: Duration; max?: number };
+  catchup?: { policy?: CatchupPolicy | undefined; window?: Duration | undefined; max?: number | undefined } | undefined;
   /** Spreads runs over this time. Each schedule and key has a fixed offset. */
-  jitter?: Duration;
+  jitter?: Duration | undefined;
   /** The first instant with ticks (inclusive), and the end of ticks (exclusive). */
-  startAt?: Date | string;
-  endAt?: Date | string;
+  startAt?: Date | string | undefined;
+  endAt?: Date | string | undefined;
   /** Each tick runs once per key. A run finds its key in `tick.key`. */
-  forEach?: readonly string[];
+  forEach?: readonly string[] | undefined;
   /** Notifications about its runs and missed ticks. */
-  notify?: readonly Notify[];
+  notify?: readonly Notify[] | undefined;
 }
 
 /** Options of the runs of a schedule. They override those of the job. */
@@ -41,11 +41,12 @@ export interface ScheduledOptions extends JobOptions, Pick<SubmitOptions, 'name'
 export type JobSchedule<Input, Result> = ScheduleTiming &
   ScheduleRules & {
     job: JobType<Input, Result>;
-    options?: ScheduledOptions;
-  } & (undefined extends Input ? { input?: NoInfer<Input> } : { input: NoInfer<Input> });
+    options?: ScheduledOptions | undefined;
+  } & (undefined extends Input ? { input?: NoInfer<Input> | undefined } : { input: NoInfer<Input> });
 
 /** A schedule of a shell command, for workers that run commands. */
-export type CommandSchedule = ScheduleTiming & ScheduleRules & { command: string; options?: ScheduledOptions };
+export type CommandSchedule = ScheduleTiming &
+  ScheduleRules & { command: string; options?: ScheduledOptions | undefined };
 
 export interface BackfillOptions {
   /** The first instant (inclusive). */
@@ -53,9 +54,9 @@ export interface BackfillOptions {
   /** The end (exclusive), not later than now. */
   to: Date | string;
   /** Only these keys of `forEach`. Default: all keys. */
-  keys?: readonly string[];
+  keys?: readonly string[] | undefined;
   /** Lists the ticks and runs nothing. */
-  dryRun?: boolean;
+  dryRun?: boolean | undefined;
 }
 
 /** A schedule that was declared before. Every call rejects with `schedule_not_found` if it does not exist. */
@@ -63,6 +64,7 @@ export class ScheduleHandle<Result = unknown> {
   readonly name: string;
   readonly #engine: Engine;
 
+  /** @internal Not declared: `schedule` and `scheduleHandle` make one. */
   constructor(engine: Engine, name: string) {
     this.#engine = engine;
     this.name = name;
@@ -146,6 +148,7 @@ const FIELDS: Readonly<Record<string, string>> = { startAt: 'start_at', endAt: '
 
 function encode(property: string, value: unknown): unknown {
   if (property === 'notify') return notifyToWire(value as readonly Notify[]);
+  if (property === 'catchup') return given(value);
   return value instanceof Date ? instantOf(value) : value;
 }
 

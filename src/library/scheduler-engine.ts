@@ -17,13 +17,15 @@ import type { Transactional } from '../store/transactional.ts';
 import type { Engine, Request } from './engine.ts';
 import type { JobTemplate } from './options.ts';
 import { schedulerSchedules } from './scheduler-schedules.ts';
+import { issuesBy } from './schema.ts';
 
 /** `transactional` is the store's support for transactions of the application; `null` if it has none. */
 export function schedulerEngine(
   scheduler: Scheduler,
   transactional: Transactional | null,
-  { notify, sealing, actor: own }: Pick<SchedulerContext, 'notify' | 'sealing'> & { actor: string | null },
+  context: Pick<SchedulerContext, 'notify' | 'sealing' | 'inputChecks'> & { actor: string | null },
 ): Engine {
+  const { notify, sealing, inputChecks, actor: own } = context;
   const inTransaction = (): Transactional => {
     if (transactional !== null) return transactional;
     throw new WorkronError(
@@ -52,6 +54,9 @@ export function schedulerEngine(
     },
     async complete(success, run) {
       await inTransaction().complete(run, success);
+    },
+    checkStepsOf(jobs) {
+      for (const { name, input: schema } of jobs) if (schema !== null) inputChecks.set(name, issuesBy(schema));
     },
     wait: async (id, timeoutMs, signal) => jobToWire(await scheduler.wait(storeId(id), timeoutMs, signal)),
     job: async (id, signal) => jobDetailToWire(await scheduler.job(storeId(id), signal)),

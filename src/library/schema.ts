@@ -35,6 +35,14 @@ export function issuePointers(issues: readonly Issue[]): { pointer: string; deta
   });
 }
 
+/** Returns a function that lists what is wrong with an input; nothing if it fits. */
+export function issuesBy(schema: Schema) {
+  return async (input: unknown) => {
+    const { issues } = await schema['~standard'].validate(input);
+    return issues === undefined ? [] : issuePointers(issues);
+  };
+}
+
 /** A worker's schema refuses the input of a job. */
 export class InvalidInput extends Error {
   constructor(message: string) {

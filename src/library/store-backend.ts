@@ -52,8 +52,11 @@ export function storeBackend(node: WorkronNode, actor: string | null = null): St
         adoptLater();
         return enlisted;
       },
-      async complete(success, run) {
-        await engine.complete(success, run);
+      async complete(success, run, flush) {
+        // Otherwise the last output would come after the end. On SQLite the transaction holds up every other write.
+        const flushed = store.exclusive ? undefined : flush();
+        if (flushed !== undefined) await flushed;
+        await engine.complete(success, run, flush);
         completions.add(success);
         adoptLater();
       },
@@ -67,6 +70,8 @@ export function storeBackend(node: WorkronNode, actor: string | null = null): St
           if (answer === undefined) return undefined;
           return { ...answer, lost: await completions.withoutCommitted(answer.lost, signal) };
         },
+        writeOutput: (chunks, signal) => source.writeOutput(completions.marked(chunks), signal),
+        report: (reports, signal) => source.report(completions.marked(reports), signal),
         settle: (settlements, signal) => completions.settle(settlements, (rest) => source.settle(rest, signal), signal),
       };
     },

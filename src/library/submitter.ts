@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { WorkronError } from '../core/error.ts';
+import { DEFAULT_SPEC } from '../core/job.ts';
 import { NEVER } from '../core/never.ts';
 import { checkInput } from './check-input.ts';
 import type { Completion, Engine, JobCalls, Request, Submitted } from './engine.ts';
@@ -34,16 +35,22 @@ export class Submitter {
     return this.#engine;
   }
 
+  /** Inputs of workflow steps that are submitted through this process must fit these jobs. */
+  checkStepsOf(jobs: readonly JobType[]): void {
+    this.#engine.checkStepsOf?.(jobs);
+  }
+
   /** Submits one job per input, in order: all of them or none. */
   jobs(type: JobType, inputs: readonly unknown[], options: SubmitOptions | undefined): Promise<readonly Handle[]> {
     if (this.#isPlain) return this.#jobs(type, inputs, options);
-    const call = { job: type.name, inputs, options: options ?? {} };
+    const queue = type.options.queue ?? DEFAULT_SPEC.queue;
+    const call = { job: type.name, queue, inputs, options: options ?? {} };
     return aroundSubmit(this.middleware, call, (wanted) => this.#jobs(type, inputs, wanted));
   }
 
   async command(line: string, options: SubmitOptions | undefined): Promise<Handle> {
     const submit = (wanted: SubmitOptions) => this.#send([{ template: templateOf({ command: line }, wanted) }], wanted);
-    const call = { job: null, inputs: [undefined], options: options ?? {} };
+    const call = { job: null, queue: DEFAULT_SPEC.queue, inputs: [undefined], options: options ?? {} };
     const [handle] = await aroundSubmit(this.middleware, call, submit);
     return handle as Handle;
   }
@@ -74,9 +81,9 @@ export class Submitter {
     return new ScheduleHandle(this.#engine, name);
   }
 
-  /** Ends an attempt as done inside a transaction of the application. */
-  complete(tx: Transaction, success: Completion): Promise<void> {
-    return this.#engine.complete(success, runnerOf(tx));
+  /** Ends an attempt as done inside a transaction of the application. `flush` writes what it has logged and reported. */
+  complete(tx: Transaction, success: Completion, flush: () => Promise<unknown> | undefined): Promise<void> {
+    return this.#engine.complete(success, runnerOf(tx), flush);
   }
 
   /** A fingerprint of the submission. Equal submissions have equal fingerprints. */

@@ -1,9 +1,11 @@
 /** A Workron for tests: jobs run only when the test calls for them, and the test can advance the clock. */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from '../api/job.ts';
 import { jobToWire } from '../api/job-wire.ts';
 import type { Clock } from '../core/clock.ts';
 import { WorkronError } from '../core/error.ts';
+import type { JobFilter } from '../core/job-filter.ts';
 import { NEVER } from '../core/never.ts';
 import { NODE_DEFAULTS, openNode } from '../node/node.ts';
 import { openStore } from '../node/open-store.ts';
@@ -11,6 +13,7 @@ import { systemClock } from '../ops/clock.ts';
 import { KeyRing } from '../ops/key-ring.ts';
 import { silentLog } from '../ops/log.ts';
 import { monotonicMs } from '../ops/monotonic.ts';
+import type { JobPage } from '../scheduler/jobs/jobs.ts';
 import type { JobSource } from '../worker/job-source.ts';
 import { Lease } from '../worker/lease/lease.ts';
 import { OutputWriter } from '../worker/report/output-writer.ts';
@@ -32,14 +35,19 @@ import { Workron } from './workron.ts';
 export interface TestKitOptions extends Pick<OpenOptions, 'schema' | 'middleware'> {
   /** The jobs that the test runs. */
   jobs: readonly RunnableJob[];
+  /** Jobs that another program runs: the test may submit them, and the kit leaves them alone. */
+  elsewhere?: readonly JobType[] | undefined;
   /** The store; SQLite and PostgreSQL behave the same as memory. Default: `memory:`. */
-  url?: string;
+  url?: string | undefined;
   /** The time at which the test begins, such as `2026-03-28T12:00:00Z`. Default: the time of the machine. */
-  now?: Date | string;
+  now?: Date | string | undefined;
 }
 
 /** Ends a chain of jobs that submit each other forever. */
 const MAX_RUNS = 10_000;
+
+/** The limit of timers. */
+const MAX_SLEEP_MS = 2 ** 31 - 1;
 
 /** Seals what an application seals with its own. The same for all tests, as a test may open the database of an earlier one. */
 const KEY = KeyRing.parse(Buffer.alloc(32).toString('base64'));
@@ -59,15 +67,21 @@ class MovedClock implements Clock {
     return systemClock.monotonicMs();
   }
 
-  sleep(ms: number, signal: AbortSignal): Promise<void> {
-    return systemClock.sleep(ms, signal);
+  /** Does not keep the process alive: a test may end, or fail, without disposing of its kit. */
+  async sleep(ms: number, signal: AbortSignal): Promise<void> {
+    await sleep(Math.min(Math.max(ms, 0), MAX_SLEEP_MS), undefined, { signal, ref: false }).catch(() => undefined);
   }
 }
 
 export async function openTestKit({ url = 'memory:', ...options }: TestKitOptions): Promise<TestKit> {
   refuseInThread();
   const clock = new MovedClock();
-  const store = await openStore(storeSettings(url, options), { log: silentLog, migrate: true, clock });
+  const store = await openStore(storeSettings(url, options), {
+    log: silentLog,
+    migrate: true,
+    keepsAlive: false,
+    clock,
+  });
   const move = async (ms: number) => {
     if (store.driver === 'postgres') await moveDatabase(url, options.schema ?? 'workron', ms);
     else clock.offsetMs += ms;
@@ -124,14 +138,16 @@ export class TestKit implements AsyncDisposable {
   readonly #move: (ms: number) => Promise<void>;
   readonly #executor: Executor;
   readonly #handlers: readonly string[];
+  readonly #elsewhere: ReadonlySet<string>;
   #claims = 0;
 
   /** @internal Not declared: `testKit` makes one. */
-  constructor({ backend, workerId, move, options: { jobs, middleware = [] } }: Parts) {
+  constructor({ backend, workerId, move, options: { jobs, elsewhere = [], middleware = [] } }: Parts) {
     this.#backend = backend;
     this.#workerId = workerId;
     this.#move = move;
     this.#handlers = jobs.map(({ name }) => name);
+    this.#elsewhere = new Set(elsewhere.map(({ name }) => name));
     this.workron = new Workron({ backend, log: silentLog, middleware, webhooks: handlesNothing });
     const source = backend.source();
     this.#source = source;
@@ -143,7 +159,10 @@ export class TestKit implements AsyncDisposable {
     this.#executor = handlerExecutor(handlers, { output, reporter: new Reporter(source, silentLog) });
   }
 
-  /** Runs one attempt of the first job that is due. Returns the job after the attempt, or `null` if no job is due. */
+  /**
+   * Runs one attempt of the first job that is due. Returns the job after the attempt, or `null` if no job is due. Rejects if
+   * only jobs are left that the kit has no handler for.
+   */
   async runNext(): Promise<Job | null> {
     const { scheduler } = this.#backend.node;
     await this.#settleDown();
@@ -153,7 +172,10 @@ export class TestKit implements AsyncDisposable {
     // The test may have moved the clock past the lease.
     await scheduler.heartbeat({ workerId: this.#workerId, leases: null, seenClaim: null }, NEVER);
     const [claimed] = await scheduler.claim(request, NEVER);
-    if (claimed === undefined) return null;
+    if (claimed === undefined) {
+      await this.#requireHandlers();
+      return null;
+    }
     const outcome = await this.#executor.run(new Assignment(claimed, this.#workerId, performance.now()));
     const { id: jobId, attempt } = claimed;
     await this.#source.settle([{ jobId, attempt, workerId: this.#workerId, outcome }], NEVER);
@@ -200,18 +222,33 @@ export class TestKit implements AsyncDisposable {
   async submitted<Input>(type: JobType<Input>): Promise<Input[]> {
     const { scheduler, context } = this.#backend.node;
     const inputs: Input[] = [];
+    for await (const job of this.#jobs({})) {
+      if (job.handler !== type.name) continue;
+      const whole = job.sealInput || job.cut?.includes('input') ? await scheduler.job(job.id, NEVER) : job;
+      const [opened] = await context.sealing.openJobs([whole], NEVER);
+      inputs.push(opened?.input as Input);
+    }
+    return inputs.reverse();
+  }
+
+  /** The jobs that match, newest first. */
+  async *#jobs(filter: JobFilter): AsyncGenerator<JobPage['items'][number]> {
     let before: number | null = null;
     do {
-      const page = await scheduler.jobs({}, { before, limit: 1_000 }, NEVER);
-      for (const job of page.items) {
-        if (job.handler !== type.name) continue;
-        const whole = job.sealInput || job.cut?.includes('input') ? await scheduler.job(job.id, NEVER) : job;
-        const [opened] = await context.sealing.openJobs([whole], NEVER);
-        inputs.push(opened?.input as Input);
-      }
+      const page: JobPage = await this.#backend.node.scheduler.jobs(filter, { before, limit: 1_000 }, NEVER);
+      yield* page.items;
       before = page.nextBefore;
     } while (before !== null);
-    return inputs.reverse();
+  }
+
+  /** A job that nobody would ever run is most likely one that the test forgot. */
+  async #requireHandlers(): Promise<void> {
+    for await (const { id, handler } of this.#jobs({ statuses: ['pending'] })) {
+      if (handler === null || this.#handlers.includes(handler) || this.#elsewhere.has(handler)) continue;
+      const hint = 'add the job to jobs, or to elsewhere if another program runs it';
+      const message = `job ${id} waits for the handler ${handler}, which the kit does not have: ${hint}`;
+      throw new WorkronError('bad_request', message);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

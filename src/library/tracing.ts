@@ -4,8 +4,7 @@
  */
 
 import type * as OpenTelemetry from '@opentelemetry/api';
-import { isError } from '../ops/is-error.ts';
-import { textOfThrown } from '../worker/run/thrown.ts';
+import { textOfThrown, thrownOf } from '../worker/run/thrown.ts';
 import type { OwnMiddleware, RunCall, SubmitCall } from './middleware.ts';
 
 const CARRIED = ['traceparent', 'tracestate', 'baggage'].map((name) => [name, name.toUpperCase()] as const);
@@ -41,12 +40,12 @@ function middlewareOf(
     return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer('workron') !== undefined;
   };
   const passes = ({ env }: RunCall['context']) => !isOn() && !isCarriedBy(env);
-  /** Calls `work`, records its error, and ends the span. */
-  const recorded = async <T>(span: OpenTelemetry.Span, work: () => Promise<T>): Promise<T> => {
+  /** Calls `work`, records its error with the secrets of the job masked, and ends the span. */
+  const recorded = async <T>(span: OpenTelemetry.Span, mask: Mask, work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (error) {
-      span.recordException(isError(error) ? error : textOfThrown(error));
+      span.recordException(exceptionOf(error, mask));
       span.setStatus({ code: SpanStatusCode.ERROR });
       throw error;
     } finally {
@@ -56,15 +55,20 @@ function middlewareOf(
   return {
     submit(call, next) {
       if (!isOn() && propagation.fields().length === 0) return next();
-      const queue = call.options.queue ?? 'default';
+      const queue = queueOf(call);
       const attributes = submitAttributes(call, queue);
       return tracer.startActiveSpan(`submit ${queue}`, { kind: SpanKind.PRODUCER, attributes }, (span) =>
-        recorded(span, async () => {
+        recorded(span, asItIs, async () => {
           const carrier: Record<string, string> = {};
           propagation.inject(context.active(), carrier);
           const env = Object.fromEntries(Object.entries(carrier).map(([name, value]) => [name.toUpperCase(), value]));
           if (Object.keys(env).length > 0) call.options = { ...call.options, env: { ...env, ...call.options.env } };
           const handles = await next();
+          // A layer further in may have named another queue.
+          if (queueOf(call) !== queue) {
+            span.updateName(`submit ${queueOf(call)}`);
+            span.setAttribute('messaging.destination.name', queueOf(call));
+          }
           if (handles[0] !== undefined && handles.length === 1)
             span.setAttribute('messaging.message.id', handles[0].id);
           return handles;
@@ -78,10 +82,25 @@ function middlewareOf(
       const attributes = runAttributes(call);
       const from = propagation.extract(context.active(), carrierOf(env));
       return tracer.startActiveSpan(`run ${queue}`, { kind: SpanKind.CONSUMER, attributes }, from, (span) =>
-        recorded(span, async () => next()),
+        recorded(span, call.mask, async () => next()),
       );
     },
   };
+}
+
+type Mask = (text: string) => string;
+const asItIs: Mask = (text) => text;
+
+function exceptionOf(error: unknown, mask: Mask): OpenTelemetry.Exception {
+  const stack = mask(textOfThrown(error));
+  const { thrown } = thrownOf(error);
+  if (thrown === undefined) return stack;
+  const { name, message, code } = thrown;
+  return { name: mask(name), message: mask(message), stack, ...(code !== null && { code: mask(code) }) };
+}
+
+function queueOf({ queue, options }: SubmitCall): string {
+  return options.queue ?? queue;
 }
 
 function submitAttributes({ job, inputs }: SubmitCall, queue: string): OpenTelemetry.Attributes {

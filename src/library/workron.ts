@@ -17,7 +17,7 @@ import type { SubmitArguments } from './context.ts';
 import { type Handle, msOf } from './handle.ts';
 import { handlersOf } from './handlers.ts';
 import type { JobType, RunnableJob } from './job.ts';
-import type { Middleware } from './middleware.ts';
+import type { OwnMiddleware } from './middleware.ts';
 import type { Duration, SubmitOptions } from './options.ts';
 import type { AnySchedule, CommandSchedule, JobSchedule, ScheduleHandle } from './schedule.ts';
 import { durationOf } from './settings.ts';
@@ -25,44 +25,44 @@ import { Submitter } from './submitter.ts';
 
 export interface StartOptions {
   /** The jobs that this process runs. Without any, and without `commands`, it only has the scheduler's duties. */
-  jobs?: readonly RunnableJob[];
+  jobs?: readonly RunnableJob[] | undefined;
   /** The number of jobs that run at the same time. Default: 10. */
-  concurrency?: number;
+  concurrency?: number | undefined;
   /** Runs only jobs of these queues. Default: all queues. */
-  queues?: readonly string[];
+  queues?: readonly string[] | undefined;
   /** Also runs shell commands. Default: `false`. */
-  commands?: boolean;
+  commands?: boolean | undefined;
   /** Tags of this worker. Jobs can require them. */
-  tags?: readonly string[];
+  tags?: readonly string[] | undefined;
   /**
    * The worker's capacity, such as `{ gpu: 1 }`. Running jobs take what they ask for. `cpu` and `memory_mb` are those of the
    * machine unless they are given.
    */
-  resources?: Readonly<Record<string, number>>;
+  resources?: Readonly<Record<string, number>> | undefined;
   /** The worker's name as people see it. Default: host and pid. */
-  name?: string;
+  name?: string | undefined;
   /** With `false`, other processes do the scheduler's duties, such as promoting, reaping and pruning. Default: `true`. */
-  duties?: boolean;
+  duties?: boolean | undefined;
   /** The default of `stop`'s `timeout`; `off`: no limit. Default: `off`. */
-  drainTimeout?: Duration;
+  drainTimeout?: Duration | undefined;
   /** `auto`: commands run in a PID namespace if the machine allows it. Default: `auto`. */
-  pidNamespace?: 'auto' | 'off';
+  pidNamespace?: 'auto' | 'off' | undefined;
   /**
    * The user that commands run as, without a way to gain other rights. Only a process of root can do that. Handlers run in this
    * process, as its user. Default: the user of this process.
    */
-  runAs?: string;
+  runAs?: string | undefined;
 }
 
 export interface StopOptions {
   /** Jobs that still run after this time are stopped and given back, to be run elsewhere. Default: `drainTimeout` of `start`. */
-  timeout?: Duration;
+  timeout?: Duration | undefined;
 }
 
 interface WorkronParts {
   backend: Backend;
   log: Log;
-  middleware: readonly Middleware[];
+  middleware: readonly OwnMiddleware[];
   /** Delivers webhooks. */
   webhooks: Handler;
   onError?: ((error: Error) => void) | undefined;
@@ -87,6 +87,7 @@ export class Workron implements AsyncDisposable {
   #stopped: Promise<void> | undefined;
   #closed = false;
 
+  /** @internal Not declared: `open` makes one. */
   constructor({ backend, log, middleware, webhooks, onError }: WorkronParts) {
     this.#backend = backend;
     this.#log = log;

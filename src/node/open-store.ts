@@ -13,6 +13,8 @@ interface OpenStoreOptions {
   log: Log;
   /** Brings a PostgreSQL schema up to date. Without it, an outdated schema is refused with `store_unavailable`. */
   migrate: boolean;
+  /** With `false`, an idle store does not keep the process alive. Those of memory and SQLite never do. */
+  keepsAlive?: boolean;
   /** Tries again while the database is away or lacks migrations, until this signal aborts. Without it, that is an error. */
   waitUntil?: AbortSignal;
   /** Called with the reason before each further try. */
@@ -29,11 +31,11 @@ const SLOW = Symbol('slow');
 /** Drivers are loaded on demand: a process loads only the driver of its own store. */
 export async function openStore(
   { store, dbDirectUrl, dbSchema: schema, dbPool: poolSize, dbPreparedStatements: preparedStatements }: StoreSettings,
-  { log, migrate, waitUntil, onWaiting, clock = systemClock }: OpenStoreOptions,
+  { log, migrate, keepsAlive = true, waitUntil, onWaiting, clock = systemClock }: OpenStoreOptions,
 ): Promise<Store> {
   switch (store.driver) {
     case 'memory': {
-      const { openMemory } = await import('../store/memory/base/open.ts');
+      const { openMemory } = await import('../store/memory/open.ts');
       return openMemory({ clock });
     }
     case 'sqlite': {
@@ -43,7 +45,7 @@ export async function openStore(
     case 'postgres': {
       const { openPostgres } = await import('../store/postgres/base/open.ts');
       const directUrl = dbDirectUrl ?? store.url;
-      const options = { url: store.url, directUrl, schema, poolSize, preparedStatements, migrate, log };
+      const options = { url: store.url, directUrl, schema, poolSize, preparedStatements, migrate, keepsAlive, log };
       const open = () => openPostgres(options);
       return waitUntil === undefined ? open() : retry(open, { log, signal: waitUntil, onWaiting });
     }

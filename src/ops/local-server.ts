@@ -6,6 +6,7 @@
 import { chmodSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isSafeSocket, MAX_SOCKET_PATH } from './private-socket.ts';
 
 export interface LocalServer {
   token: string;
@@ -17,8 +18,6 @@ export interface LocalServer {
 
 const LOOPBACK = /^(127(\.\d+){3}|localhost|\[::1\])$/;
 const FOR_OTHERS = 0o077;
-/** The address of a socket has at most this many bytes. */
-const MAX_SOCKET_PATH = 100;
 
 /** Finds the running server of this user at a loopback address; `null` if there is none, or it has no folder. */
 export function findLocalServer(url: string): LocalServer | null {
@@ -32,6 +31,18 @@ export function findLocalServer(url: string): LocalServer | null {
     return { token, socket: socketIn(folder), protocol: read(folder, 'protocol') ?? protocol };
   }
   return null;
+}
+
+/**
+ * How to reach the server at `url`. If it is one of this user, and no token is given, its socket needs none: so none can reach
+ * another program that takes the port while the server is down.
+ */
+export function safestAccess(url: string, token: string | null): { url: string; token: string | null } {
+  const local = token === null ? findLocalServer(url) : null;
+  if (local === null) return { url, token };
+  return local.socket !== null && isSafeSocket(local.socket)
+    ? { url: `unix:${local.socket}`, token: null }
+    : { url, token: local.token };
 }
 
 /** The address of the server at `url` for a browser: also if `url` has the wrong protocol for a server of this user. */

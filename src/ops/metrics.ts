@@ -74,6 +74,11 @@ export class Metrics {
     'Jobs that count against a limit, and jobs that wait for a limit or rate',
     ['kind', 'state'],
   );
+  readonly parkingsHealed = this.#counter(
+    'workron_parkings_healed_total',
+    'Limits that jobs waited for although no job held them, and that were opened; not 0 is a bug',
+    [],
+  );
   readonly workers = this.#gauge('workron_workers', 'Registered workers by state', ['state']);
   readonly reservations = this.#gauge('workron_reservations', 'Workers that hold resources for a job', []);
   readonly slots = this.#gauge('workron_worker_slots', 'Slots of online workers, taken and free', ['state']);
@@ -84,7 +89,11 @@ export class Metrics {
     'Seconds from the tick of a schedule to the submission of its run',
     [],
   );
-  readonly loopErrors = this.#counter('workron_loop_errors_total', 'Failed rounds of background loops', ['loop']);
+  readonly loopErrors = this.#counter(
+    'workron_loop_errors_total',
+    'Failed rounds of background loops, or of parts of the pruner',
+    ['loop'],
+  );
   readonly httpRequests = this.#counter('workron_http_requests_total', 'HTTP requests by route and status', [
     'route',
     'status',

@@ -6,7 +6,9 @@
 import type { Agent, IncomingMessage } from 'node:http';
 import type * as Https from 'node:https';
 import { pipeline, Readable } from 'node:stream';
+import { requestTarget } from '../core/socket-address.ts';
 import { explainCertificate } from './certificate-error.ts';
+import { checkSocket } from './private-socket.ts';
 import { hintAtHttps } from './scheme-hint.ts';
 
 export const http = process.getBuiltinModule('node:http');
@@ -34,10 +36,13 @@ interface TransportOptions {
   agents?: KeptConnections;
 }
 
-/** Returns the transport of an HTTP client. It rejects if no reply arrives. */
-export function nodeTransport({ silenceMs, agents, socketPath, ca = null }: TransportOptions = {}) {
+/** Returns the transport of an HTTP client, for addresses of sockets too. It rejects if no reply arrives. */
+export function nodeTransport({ silenceMs, agents, socketPath: ownSocket, ca = null }: TransportOptions = {}) {
   return async (address: string, { body, signal, ...request }: NodeRequest) => {
-    const url = new URL(address);
+    const target = requestTarget(address);
+    if (target.socketPath !== undefined) checkSocket(target.socketPath);
+    const socketPath = target.socketPath ?? ownSocket;
+    const url = new URL(target.url);
     // TLS is for the port; the socket is protected by its folder.
     if (socketPath !== undefined) url.protocol = 'http:';
     const length = isWhole(body) ? { 'content-length': String(Buffer.byteLength(body)) } : {};

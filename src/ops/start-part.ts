@@ -16,7 +16,12 @@ export async function startThread(part: Part, { execArgv = [], ...options }: Wor
     return new Worker(code, { ...options, eval: true, execArgv: ['--input-type=module', ...execArgv] });
   }
   const inherits = process.execArgv.length > 0 && !process.execArgv.some((flag) => flag.startsWith('--input-type'));
-  return new Worker(part.file, inherits ? options : { ...options, execArgv });
+  return new Worker(part.file, inherits ? options : { ...options, execArgv: execArgv.filter(isKnownFlag) });
+}
+
+/** Other runtimes refuse flags of Node that they do not have. */
+function isKnownFlag(flag: string): boolean {
+  return process.allowedNodeEnvironmentFlags.has(flag.replace(/=.*/, ''));
 }
 
 /** Returns what `import()` takes to load the part. */

@@ -10,6 +10,7 @@ import type { SharedPolling } from './leases/shared-polling.ts';
 import type { NotifyContext } from './notify/targets.ts';
 import type { Sealing } from './secrets/sealing.ts';
 import type { Telemetry } from './telemetry.ts';
+import type { InputChecks } from './workflows/step-inputs.ts';
 
 export interface SchedulerContext {
   store: Store;
@@ -25,4 +26,6 @@ export interface SchedulerContext {
   idle: IdleClaims;
   polls: SharedPolling;
   claimWaits: ClaimWaits;
+  /** Filled by the handlers of this process. */
+  inputChecks: InputChecks;
 }

@@ -123,6 +123,7 @@ function contextOf({
     idle: new IdleClaims(),
     polls: new SharedPolling(store, clock),
     claimWaits: new ClaimWaits(),
+    inputChecks: new Map(),
     telemetry: new Telemetry({ metrics, instanceId, log: new JobLog(log), now: () => clock.now() }),
   };
 }

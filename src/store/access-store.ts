@@ -29,15 +29,16 @@ export interface AccessStore {
   /** Deletes tokens that have not been valid for `keepMs`. Returns their number. */
   pruneTokens(keepMs: number, signal: AbortSignal): Promise<number>;
 
+  /** What is made here is valid until it expires, and only while its token is valid and its parent has not ended. */
   createSession(session: NewSession, signal: AbortSignal): Promise<void>;
 
-  /** Returns a session that has not expired and was used within `idleMs`, and notes that it is used now. */
+  /** Returns a session that is valid and was used within `idleMs`, and notes that it is used now. */
   useSession(hash: string, idleMs: number, signal: AbortSignal): Promise<Session | undefined>;
 
-  /** Deletes a session, link or ticket and returns it, if it has not expired. Of two callers, one gets it. */
+  /** Deletes a session, link or ticket and returns it, if it is valid. Of two callers, one gets it. */
   takeSession(hash: string, kind: SessionKind, signal: AbortSignal): Promise<Session | undefined>;
 
-  /** Deletes what has expired, and sessions that were not used within `idleMs`. Returns their number. */
+  /** Deletes what has expired or whose token has ended, and sessions that were not used within `idleMs`. Returns their number. */
   pruneSessions(idleMs: number, signal: AbortSignal): Promise<number>;
 
   /** Returns the ids of the entries, in order. */

@@ -7,10 +7,10 @@ type Bound<F> = {
     : never;
 };
 
-/** The same for functions that return at once: called with a signal at the end, they return a promise. */
+/** The same for functions that another thread runs: called with a signal at the end, they return a promise. */
 type Promised<F> = {
   [K in keyof F]: F[K] extends (context: never, ...args: infer Args) => infer Answer
-    ? (...args: [...Args, signal: AbortSignal]) => Promise<Answer>
+    ? (...args: [...Args, signal: AbortSignal]) => Promise<Awaited<Answer>>
     : never;
 };
 

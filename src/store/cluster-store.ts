@@ -25,6 +25,9 @@ export interface ClusterStore {
    */
   limitWorkers(max: number, signal: AbortSignal): Promise<number>;
 
+  /** Returns the number of workers that a caller of the API has registered and that are not offline. */
+  countWorkersOf(registeredBy: string, signal: AbortSignal): Promise<number>;
+
   workers(signal: AbortSignal): Promise<WorkerRow[]>;
 
   worker(id: number, signal: AbortSignal): Promise<WorkerRow | undefined>;

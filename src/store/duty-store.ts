@@ -1,11 +1,18 @@
 /** The methods of a store that the background duties call. */
 
 import type { Job } from '../core/job.ts';
+import type { LaneMark } from '../core/lane.ts';
 import type { HeldLease } from '../core/lease.ts';
 
 export interface DutyStore {
   /** Moves up to `limit` due jobs from `scheduled` to `pending`. Returns when the next one will be due. */
   promote(limit: number, signal: AbortSignal): Promise<Promoted>;
+
+  /**
+   * Looks at up to `limit` parkings after the one with the id `after`, and opens those of limits with room for a job. The end
+   * of a job opens them too, in its own transaction: so there is something to open only if an event was lost.
+   */
+  healParkings(request: HealRequest, signal: AbortSignal): Promise<Healed>;
 
   /** Returns up to `limit` jobs that should have started by now (`expiresAt`). Changes nothing. */
   findExpired(limit: number, signal: AbortSignal): Promise<Job[]>;
@@ -57,16 +64,46 @@ export interface DutyStore {
   retireWorkers(request: RetireRequest, signal: AbortSignal): Promise<number[]>;
 
   /**
-   * Deletes up to `limit` ended jobs beyond their retention with all their rows, and returns their number. Also deletes
-   * expired keys and old statistics.
+   * Deletes up to `limit` rows of a kind that nothing needs any more, and returns their number. If it is `limit`, there may be more.
+   */
+  sweep(what: Sweepable, retention: Retention, limit: number, signal: AbortSignal): Promise<number>;
+
+  /** Marks up to `limit` lanes that have no pending jobs, and returns the marks. */
+  markLanes(limit: number, signal: AbortSignal): Promise<LaneMark[]>;
+
+  /**
+   * Deletes the lanes of these marks that nothing uses and whose mark still stands, and returns their number. May be called
+   * `LANE_KNOWN_MS` after the marks were set, when no process inserts jobs by a lane that it has looked up before.
+   */
+  deleteLanes(marks: readonly LaneMark[], signal: AbortSignal): Promise<number>;
+
+  /**
+   * Deletes up to `limit` ended jobs beyond their retention with all their rows, and returns their number. Jobs of one status that cannot
+   * be deleted keep no others: the call rejects after it has deleted those.
    */
   prune(retention: Retention, limit: number, signal: AbortSignal): Promise<number>;
 }
+
+/** What is swept: each kind by a call of its own, so that one that fails keeps no other from being swept. */
+export const SWEEPABLES = ['unique_key', 'idempotency', 'stat', 'metered_start', 'meter', 'gang', 'alarm'] as const;
+export type Sweepable = (typeof SWEEPABLES)[number];
 
 export interface Promoted {
   count: number;
   /** `null`: nothing is scheduled. */
   nextDueAt: number | null;
+}
+
+export interface HealRequest {
+  after: number;
+  limit: number;
+}
+
+export interface Healed {
+  /** The meter of each parking that was opened and that nobody else would have opened. */
+  meters: string[];
+  /** The last parking that was looked at; `null` if there are no more. */
+  next: number | null;
 }
 
 export interface GraphWork {

@@ -33,6 +33,8 @@ export const FLAG = {
   gangStop: 16_384,
   /** A notification is wanted if the job is cancelled. */
   notifiesCancel: 32_768,
+  /** The job came back from a lost worker that had not reported its start. It is not prefetched, and is claimed alone. */
+  suspect: 65_536,
 } as const;
 
 /** The end of a job with one of these changes rows of other jobs. Without, its end is one statement. */

@@ -34,11 +34,6 @@ export class Heap<T> {
     return true;
   }
 
-  /** Yields the elements in no particular order. */
-  values(): Iterable<T> {
-    return this.#items;
-  }
-
   #rise(item: T, place: number): void {
     while (place > 0) {
       const up = (place - 1) >> 1;

@@ -94,6 +94,11 @@ export class Changes implements Required<Announcement> {
     this.schedules = true;
   }
 
+  /** Records that the settings of a queue changed, so that more of its jobs may run. */
+  changedQueue(): void {
+    this.madeRoom();
+  }
+
   /** Records that a job ended because of others. */
   endedByGraph(id: number): void {
     this.#sideEffects().ended.push(id);
@@ -160,7 +165,13 @@ export class LocalHints {
   readonly #listeners = new Set<(hint: Hint) => void>();
   readonly #observers = new Set<(effects: SideEffects) => void>();
   readonly #changes = new Changes();
+  readonly #afterTurn: (announce: () => void) => void;
   #planned = false;
+
+  /** `afterTurn`: how to wait for the end of a turn. */
+  constructor(afterTurn: (announce: () => void) => void = queueMicrotask) {
+    this.#afterTurn = afterTurn;
+  }
 
   get hasListeners(): boolean {
     return this.#listeners.size > 0;
@@ -186,7 +197,7 @@ export class LocalHints {
     this.#changes.add(changed);
     if (this.#planned) return;
     this.#planned = true;
-    queueMicrotask(() => {
+    this.#afterTurn(() => {
       this.#planned = false;
       const hints = this.#changes.take();
       for (const listener of this.#listeners) for (const hint of hints) listener(hint);

@@ -10,9 +10,9 @@ export interface StoredCheckpoint extends CheckpointInfo {
 
 export interface OutputStore {
   /**
-   * Stores output of attempts that this worker still holds; the same offset is stored once. Of each attempt the first and
+   * Stores output of attempts that this worker still holds, or has `completed`; the same offset is stored once. Of each attempt the first and
    * last `LOG_HALF_BYTES` are kept, to the nearest chunk, each with the time at which it arrived. Returns, in order, whether
-   * the attempt was still held.
+   * it was accepted.
    */
   appendLogs(chunks: readonly LogChunk[], signal: AbortSignal): Promise<boolean[]>;
 
@@ -23,8 +23,8 @@ export interface OutputStore {
   ): Promise<LogPiece[]>;
 
   /**
-   * Stores the progress of attempts that this worker still holds; each job at most once in a call. Returns, in order,
-   * whether the attempt was still held.
+   * Stores the progress of attempts that this worker still holds, or has `completed`; each job at most once in a call.
+   * Returns, in order, whether it was accepted.
    */
   report(reports: readonly Report[], signal: AbortSignal): Promise<boolean[]>;
 

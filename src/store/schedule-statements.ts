@@ -1,30 +1,7 @@
 /** The statements about schedules that both SQL stores have (`statements.ts`). */
 
 export const SCHEDULE_TWINS = {
-  schedule: 'A schedule by name.',
-  insertSchedule: 'Creates a schedule, unless the name is taken.',
-  updateSchedule: 'Updates a schedule.',
-  deleteSchedule: 'Deletes a schedule; its ledger stays.',
-  noteLast:
-    'Updates the last run of a schedule. The newest tick that ran may be older than a manual run, or than a later tick of another key.',
-  insertLines: 'Writes lines that begin at an instant.',
-  linesOf: 'The lines of a schedule.',
-  moveLines: 'Updates the cursors of lines and when they are due next.',
-  postponeLine: 'Postpones a line.',
-  deleteLines: 'Deletes lines.',
-  lookDue: 'When the next line is due.',
-  dueLines: 'Lines that are due.',
-  openRuns: 'Unfinished runs of lines, jobs before workflows, each by id.',
   unfinishedSteps: 'Steps of workflows that are not done.',
   setLines: 'Records the lines that jobs run for.',
   setWorkflowLine: 'Records the line that a workflow runs for.',
-  insertTicks: 'Writes ticks, in the order of the rows.',
-  addToTicks: 'Adds ticks with the same verdict to a row.',
-  ticksByIds: 'Ticks by id.',
-  ranTicks: 'The ticks of a key that ran, between two instants.',
-  stops: 'Ticks whose replaced runs have not been asked to stop.',
-  stopped: 'Records that the replaced runs of ticks have been asked to stop.',
-  pruneTicks: 'Deletes the oldest ticks.',
-  recentTicks: 'The newest ticks of each of several schedules.',
-  runStates: 'The state of the runs of ticks, or how a pruned run ended.',
 } as const;

@@ -1,6 +1,13 @@
 /**
  * What every store must do. One method is one atomic step: either all of it is visible to all callers, or nothing.
  *
+ * On PostgreSQL these are several steps, each of them atomic. A process that ends between two of them leaves:
+ * - `settle`: some jobs ended and others running. Reported again, the first are answered as before, the others end.
+ * - `claim`: jobs claimed that the worker did not receive. Its next heartbeat returns them, or its lease ends.
+ * - `heartbeat`: the lease renewed, and jobs that the worker never received not returned yet. The next one returns them.
+ * - `prune`: fewer jobs deleted than the limit, each with all its rows. The next round goes on.
+ * `setQueue` and `closeRate` return the state as it is after the change, which may include later changes of others.
+ *
  * Instants are epoch milliseconds by the store's own clock. That clock alone decides what is due and which lease is over.
  * Every call takes a signal. A call that is aborted before it is sent rejects with the signal's reason and changes nothing;
  * a call that was already sent happens completely or not at all.

@@ -18,6 +18,7 @@ import type { Report, WorkerHeartbeat } from '../core/lease.ts';
 import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import type { Settlement, SettleResult } from '../core/outcome.ts';
 import type { LogChunk } from '../core/output.ts';
+import { requestAddress } from '../core/socket-address.ts';
 import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
 import { derivedToken } from '../ops/token-text.ts';
@@ -153,7 +154,7 @@ class HttpSource implements JobSource, AsyncDisposable {
     const headers = { 'content-type': 'application/json', 'user-agent': userAgent };
     const derived = token === null ? null : derivedToken(token, `${routes.goneWorker.method} ${path}`);
     return {
-      urls: urls.map((url) => url.replace(/\/+$/, '') + path),
+      urls: urls.map((url) => requestAddress(url, path)),
       ca,
       headers: derived === null ? headers : { ...headers, authorization: `Bearer ${derived}` },
     };

@@ -7,6 +7,7 @@ import { NEVER } from '../core/never.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Log } from '../ops/log.ts';
 import { monotonicMs } from '../ops/monotonic.ts';
+import { Alone } from './claim/alone.ts';
 import { type ClaimPlan, planClaim } from './claim/claim-plan.ts';
 import { Claimer } from './claim/claimer.ts';
 import { Drain } from './claim/drain.ts';
@@ -14,7 +15,7 @@ import { Prefetch } from './claim/prefetch.ts';
 import { commandExecutor } from './command/command-executor.ts';
 import { DEFAULT_ISOLATION, type Isolation } from './command/isolation.ts';
 import type { JobSource, WorkerProfile } from './job-source.ts';
-import { type CommandLauncher, openLauncher } from './launcher/launcher.ts';
+import { type CommandLauncher, openLauncher } from './launcher/launchers.ts';
 import { WorkFolder } from './launcher/work-folder.ts';
 import { Heartbeater } from './lease/heartbeater.ts';
 import { Lease, watchContact } from './lease/lease.ts';
@@ -59,9 +60,9 @@ export class Worker {
   readonly #settler: Settler;
   readonly #reports: { output: OutputWriter; reporter: Reporter };
   readonly #runner: Runner;
-  /** Jobs that are held, but have no slot yet. */
   readonly #prefetch: Prefetch;
   readonly #held = new HeldAssignments();
+  readonly #alone = new Alone(this.#held);
   readonly #drain: Drain;
   readonly #leaving = new AbortController();
   readonly #ended = Promise.withResolvers<void>();
@@ -207,7 +208,7 @@ export class Worker {
 
   #planClaim(): ClaimPlan | undefined {
     const [{ profile, claimWaitMs = CLAIM_WAIT_MS }, { cutOffInMs }] = [this.#options, this.#lease];
-    if (this.#settler.waiting > MAX_UNREPORTED || cutOffInMs <= 0) return undefined;
+    if (this.#settler.waiting > MAX_UNREPORTED || cutOffInMs <= 0 || this.#alone.isOn) return undefined;
     const maxWaitMs = Math.floor(Math.min(claimWaitMs, cutOffInMs));
     const capacity = { profile, slots: this.#runner.slots, prefetch: this.#prefetch, maxWaitMs };
     return planClaim(this.#membership.current.workerId, capacity);
@@ -217,12 +218,13 @@ export class Worker {
   #take(jobs: ClaimedJob[], { workerId, limit }: ClaimPlan): boolean {
     this.#prefetch.claimed(jobs.length, limit);
     if (workerId !== this.#membership.current.workerId || this.#lease.isOver) return false;
-    const takenAt = performance.now();
+    const [{ clock }, takenAt] = [this.#options, performance.now()];
     for (const job of jobs) {
       const assignment = new Assignment(job, workerId, takenAt);
       const lost = this.#held.add(assignment);
       if (lost !== undefined) this.#lose(lost);
       if (job.prefetched) this.#prefetch.add(assignment);
+      else if (job.suspect) void this.#alone.run(assignment, this.#runner, clock).then(() => this.#freed());
       else this.#runner.run(assignment);
     }
     if (this.#drain.isOn) this.#prefetch.returnAll();

@@ -54,6 +54,18 @@ test('events arrive as they happen', async () => {
   await assert.rejects(listening);
 });
 
+test('an address on a socket, which fetch cannot use, is refused with what to do', async () => {
+  const url = 'unix:/run/workron/workron.sock';
+  assert.throws(() => new Client({ url }), {
+    code: 'bad_request',
+    message: /fetch cannot use a socket.*open\('unix:…'\)/,
+  });
+  const seen: string[] = [];
+  const transport = (address: string) => Promise.reject(new Error(String(seen.push(address))));
+  await assert.rejects(new Client({ url, transport }).job('7'), { code: 'unreachable' });
+  assert.deepEqual(seen, ['unix:/run/workron/workron.sock:/jobs/7']);
+});
+
 test('errors carry the server’s code and words', async () => {
   await using server = await openTestServer({ token: 'secret' });
   const client = new Client({ url: server.url, token: 'secret' });

@@ -172,8 +172,32 @@ test('workflow file: any text is answered with a definition or with errors that 
 
 test('workflow file: of a thousand mistakes the first ones are reported', () => {
   const steps = Array.from({ length: 1_000 }, (_, place) => `  s${place}: {command: x, depends_on: nobody-${place}}`);
-  const { definition, problems } = readWorkflowFile(`name: x\nsteps:\n${steps.join('\n')}\n`);
+  const { definition, problems, more } = readWorkflowFile(`name: x\nsteps:\n${steps.join('\n')}\n`);
   assert.equal(definition, null);
-  assert.equal(problems.length, 100);
+  assert.deepEqual([problems.length, more], [100, 900]);
   assert.equal(problems[0]?.line, 3);
+});
+
+test('workflow file: what aliases and default variables stand for is bounded', () => {
+  const aliases = (text: string, count: number) =>
+    readWorkflowFile(`x: &a "${text}"\nname: x\nsteps:\n${'- *a\n'.repeat(count)}`).problems;
+  assert.match(aliases('x'.repeat(100_000), 30)[0]?.message ?? '', /unknown key "x"/);
+  assert.equal(aliases('x'.repeat(100_000), 60)[0]?.message, 'too many aliases');
+  const env = Array.from({ length: 1_000 }, (_, place) => `E${place}: ${'x'.repeat(20)}`);
+  const workflow = (steps: number) => {
+    const listed = Array.from({ length: steps }, (_, place) => `- {key: s${place}, command: x}`);
+    return readWorkflowFile(`name: x\ndefaults: {env: {${env.join(', ')}}}\nsteps:\n${listed.join('\n')}`);
+  };
+  assert.deepEqual(workflow(500).problems, []);
+  const { definition, problems } = workflow(1_500);
+  assert.equal(definition, null);
+  assert.match(problems[0]?.message ?? '', /^env: each step gets a copy, \d+ characters in all; at most 33554432$/);
+});
+
+test('steps: the lists that parameters give to all steps are bounded', () => {
+  const steps = Array.from({ length: 20 }, (_, place) => `  s${place}: {command: x, for_each: {param: files}}`);
+  const definition = defined(`name: x\nparams: {files: {type: list}}\nsteps:\n${steps.join('\n')}\n`);
+  const list = (length: number) => new Map([['files', Array.from({ length }, () => 1)]]);
+  assert.equal(toSteps(definition, list(50_000)).length, 20);
+  assert.throws(() => toSteps(definition, list(50_001)), /1000020 items in all steps; at most 1000000/);
 });

@@ -4,19 +4,12 @@ import { ROLE_SCOPES } from '../../src/api/route.ts';
 import { SESSION_HEADER } from '../../src/api/session.ts';
 import { TOKEN_ROLES } from '../../src/core/token.ts';
 import { derivedFromHash, derivedToken, hashToken } from '../../src/ops/token-text.ts';
-import type { TestServer } from '../kit/http.ts';
-import { type Attack, refused, send } from './attack.ts';
-import { ADMIN_TOKEN } from './http-attacks.ts';
+import { ADMIN_TOKEN, type Attack, bearer, isOneOf, refused, send, type Target, tokenOf } from './attack.ts';
 
 type Headers = Record<string, string>;
-const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
-
-async function tokenOf(server: TestServer, body: object): Promise<string> {
-  return (await server.call('POST', '/tokens', body, bearer(ADMIN_TOKEN))).body.token as string;
-}
 
 /** Tokens that were derived for requests of a worker, from tokens of every role and from what a backup has of them. */
-export async function derivedAttacks(server: TestServer): Promise<Attack[]> {
+export async function derivedAttacks(server: Target): Promise<Attack[]> {
   const attacks: Attack[] = [];
   for (const role of TOKEN_ROLES) {
     const token = await tokenOf(server, { name: `derives-${role}`, role });
@@ -36,7 +29,7 @@ export async function derivedAttacks(server: TestServer): Promise<Attack[]> {
           name: `${line} with one from the ${from} of a ${role}`,
           async attempt() {
             const { status } = await server.call(method, path, body, bearer(derived));
-            return status === 401 || status === 403 ? null : `answered ${status}`;
+            return isOneOf(server, status, [401, 403]) ? null : `answered ${status}`;
           },
         });
       }
@@ -46,7 +39,7 @@ export async function derivedAttacks(server: TestServer): Promise<Attack[]> {
 }
 
 /** Halves of sessions, and tickets and links that were used or are for something else. */
-export async function sessionAttacks(server: TestServer): Promise<Attack[]> {
+export async function sessionAttacks(server: Target): Promise<Attack[]> {
   const [viewer, operator] = [
     await tokenOf(server, { name: 'session-viewer', role: 'viewer' }),
     await tokenOf(server, { name: 'session-operator', role: 'operator' }),
@@ -57,14 +50,19 @@ export async function sessionAttacks(server: TestServer): Promise<Attack[]> {
   };
   const [mine, theirs, ended] = [await logIn(viewer), await logIn(operator), await logIn(viewer)];
   await server.call('DELETE', '/session', undefined, { cookie: ended.cookie, [SESSION_HEADER]: ended.key });
+  const named = (cookie: string, other: string) => cookie.replace(/^[^=]+/, other.split('=', 1)[0] ?? '');
   const sessions: [string, Headers, string?, string?][] = [
     ['the cookie alone', { cookie: mine.cookie }],
     ['the key alone', { [SESSION_HEADER]: mine.key }],
     ['the cookie and the key of another', { cookie: mine.cookie, [SESSION_HEADER]: theirs.key }],
+    [
+      'the cookie under the name of another, with the key of that',
+      { cookie: named(mine.cookie, theirs.cookie), [SESSION_HEADER]: theirs.key },
+    ],
     ['the key and the cookie of another', { cookie: theirs.cookie, [SESSION_HEADER]: mine.key }],
     [
       'the cookie of another before its own',
-      { cookie: `${mine.cookie}; ${theirs.cookie}`, [SESSION_HEADER]: theirs.key },
+      { cookie: `${named(mine.cookie, theirs.cookie)}; ${theirs.cookie}`, [SESSION_HEADER]: theirs.key },
     ],
     ['one that was logged out', { cookie: ended.cookie, [SESSION_HEADER]: ended.key }],
     ['another port of the machine', { cookie: mine.cookie, [SESSION_HEADER]: mine.key, 'sec-fetch-site': 'same-site' }],
@@ -77,13 +75,13 @@ export async function sessionAttacks(server: TestServer): Promise<Attack[]> {
     name,
     async attempt() {
       const { status } = await server.call(method, path, undefined, headers);
-      return status === 401 || status === 403 ? null : `answered ${status}`;
+      return isOneOf(server, status, [401, 403]) ? null : `answered ${status}`;
     },
   }));
   return [...attacks, ...(await ticketAttacks(server, viewer))];
 }
 
-async function ticketAttacks(server: TestServer, viewer: string): Promise<Attack[]> {
+async function ticketAttacks(server: Target, viewer: string): Promise<Attack[]> {
   const { body: job } = await server.call('POST', '/jobs', { command: 'true', delay: '1h' }, bearer(ADMIN_TOKEN));
   const path = `/jobs/${job.id}/logs`;
   const ticket = async (wanted: string) =>
@@ -135,7 +133,7 @@ async function ticketAttacks(server: TestServer, viewer: string): Promise<Attack
   return uses.map(([name, attempt]) => ({
     group: 'sessions, tickets and links',
     name,
-    attempt: () => attempt().then((status) => ([401, 403].includes(status) ? null : `answered ${status}`)),
+    attempt: () => attempt().then((status) => (isOneOf(server, status, [401, 403]) ? null : `answered ${status}`)),
   }));
 }
 
@@ -159,7 +157,7 @@ const DETOURS = [
 ];
 
 /** Other spellings of an address that a viewer may not read, and headers that two programs may read differently. */
-export async function detourAttacks(server: TestServer): Promise<Attack[]> {
+export async function detourAttacks(server: Target): Promise<Attack[]> {
   const host = `host: 127.0.0.1:${server.port}`;
   const viewer = `authorization: Bearer ${await tokenOf(server, { name: 'detours', role: 'viewer' })}`;
   const detours = DETOURS.flatMap((path) =>

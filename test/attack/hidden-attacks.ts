@@ -2,16 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { routes } from '../../src/api/routes.ts';
-import type { TestServer } from '../kit/http.ts';
-import type { Attack } from './attack.ts';
-import { ADMIN_TOKEN } from './http-attacks.ts';
+import { type Attack, asAdmin as admin, type Caller, type Target, tokenOf } from './attack.ts';
 
 const PLAIN = 'canary-of-a-plain-variable';
 const SECRET = 'canary-of-a-secret';
 const INPUT = 'canary-of-a-sealed-input';
 const ENV = { PLAIN, PW: { secret: 'attacked' } };
 const HANDLED = { handler: 'h', input: { card: INPUT }, seal_input: true, env: ENV };
-const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
 /** Streams that do not end, and the file of a stored workflow, which has env and inputs as they were written. */
 const LEFT_OUT: readonly string[] = [
   routes.streamEvents.path,
@@ -21,7 +18,7 @@ const LEFT_OUT: readonly string[] = [
 ];
 
 /** Every answer that can be read, by the caller with all rights, after values were put wherever a variable or a sealed input can be. */
-export async function hiddenAttacks(server: TestServer): Promise<Attack[]> {
+export async function hiddenAttacks(server: Target): Promise<Attack[]> {
   const make = async (method: string, path: string, body: object) => {
     const { status, body: made } = await server.call(method, path, body, admin);
     assert.ok(status < 300, `${method} ${path}: ${status} ${JSON.stringify(made)}`);
@@ -70,7 +67,7 @@ export async function hiddenAttacks(server: TestServer): Promise<Attack[]> {
 }
 
 /** Values as only the store has them, and the names of the keys that open them. */
-export function sealedAttacks(server: TestServer): Attack[] {
+export function sealedAttacks(server: Target): Attack[] {
   const values = [{ sealed: '00000000:AAAA' }, { secret: '~data-key-00000000' }, { secret: 'attacked', sealed: 'x' }];
   const job = (value: object) => ({ command: 'true', env: { A: value } });
   const attempts = values.flatMap((value): [string, string, object?][] => [
@@ -99,8 +96,8 @@ export function sealedAttacks(server: TestServer): Attack[] {
 }
 
 /** What a submitter of the queue `mine` tries beyond the plain ways. */
-export async function escapeAttacks(server: TestServer): Promise<Attack[]> {
-  const made = async (body: object) => (await server.call('POST', '/tokens', body, admin)).body.token as string;
+export async function escapeAttacks(server: Target): Promise<Attack[]> {
+  const made = (caller: Caller) => tokenOf(server, caller);
   const restricted = {
     authorization: `Bearer ${await made({ name: 'escapes', role: 'submitter', queues: ['mine'] })}`,
   };

@@ -1,35 +1,48 @@
-/** All attacks over HTTP, on servers that they are given. */
+/** All attacks over HTTP on one ground. */
 
-import type { TestServer } from '../kit/http.ts';
-import type { Attack } from './attack.ts';
+import type { Make } from './attack.ts';
 import { derivedAttacks, detourAttacks, sessionAttacks } from './caller-attacks.ts';
+import { documentAttacks } from './document-attacks.ts';
+import { endedAttacks } from './ended-attacks.ts';
+import type { Ground } from './ground.ts';
 import { escapeAttacks, hiddenAttacks, sealedAttacks } from './hidden-attacks.ts';
-import { addressAttacks, bodyAttacks, hostAttacks, roleAttacks, tokenAttacks } from './http-attacks.ts';
-import { proxyAttacks, queueAttacks } from './proxy-attacks.ts';
+import { addressAttacks, bodyAttacks, hostAttacks, originAttacks, roleAttacks, tokenAttacks } from './http-attacks.ts';
+import { forgedAttacks, proxyAttacks, queueAttacks } from './proxy-attacks.ts';
+import { resultAttacks } from './result-attacks.ts';
+import { smugglingAttacks } from './smuggling-attacks.ts';
+import { stateAttacks } from './state-attacks.ts';
 
-interface Targets {
-  /** Without a token. */
-  open: TestServer;
-  /** With the token of the attacks. */
-  guarded: TestServer;
-  near: TestServer;
-  far: TestServer;
+/** In groups, each made when it is its turn: tickets live for a minute. */
+export function httpAttacks(ground: Ground): Make[] {
+  const { open, guarded, proxies, signingIn } = ground;
+  return [
+    () => originAttacks(open),
+    () => addressAttacks(open),
+    () => bodyAttacks(open),
+    () => tokenAttacks(guarded),
+    () => roleAttacks(guarded),
+    () => queueAttacks(guarded),
+    () => detourAttacks(guarded),
+    () => smugglingAttacks(ground),
+    () => escapeAttacks(guarded),
+    () => (proxies === undefined ? [] : proxyAttacks(proxies)),
+    () => (signingIn === undefined ? [] : forgedAttacks(signingIn)),
+    ...(ground.again === undefined ? [] : tokenAttacksOn(ground)),
+  ];
 }
 
-export async function allHttpAttacks({ open, guarded, near, far }: Targets): Promise<Attack[]> {
+/** Where the server itself knows callers, by their tokens. */
+function tokenAttacksOn(ground: Ground): Make[] {
+  const { open, guarded } = ground;
   return [
-    ...hostAttacks(open),
-    ...addressAttacks(open),
-    ...bodyAttacks(open),
-    ...tokenAttacks(guarded),
-    ...(await roleAttacks(guarded)),
-    ...proxyAttacks({ near, far }),
-    ...(await queueAttacks(guarded)),
-    ...(await derivedAttacks(guarded)),
-    ...(await sessionAttacks(guarded)),
-    ...(await detourAttacks(guarded)),
-    ...(await hiddenAttacks(guarded)),
-    ...sealedAttacks(guarded),
-    ...(await escapeAttacks(guarded)),
+    () => hostAttacks(open),
+    () => derivedAttacks(guarded),
+    () => sessionAttacks(guarded),
+    () => hiddenAttacks(guarded),
+    () => sealedAttacks(guarded),
+    () => resultAttacks(guarded),
+    () => documentAttacks(open),
+    () => stateAttacks(ground),
+    () => endedAttacks(ground),
   ];
 }

@@ -4,7 +4,9 @@
  */
 
 import { spawnSync } from 'node:child_process';
+import { listPids, readStat } from '../../src/worker/launcher/process-table.ts';
 import type { Attack } from './attack.ts';
+import { type JobScript, jobScripts, makeClosedFolder } from './job-scripts.ts';
 
 const OTHER = 65_533;
 
@@ -21,12 +23,14 @@ function asOther(script: string): { status: number | null; stdout: string } {
   return { status, stdout };
 }
 
-interface Target {
+export interface Target {
   pid: number;
   /** The folder of its database and token. */
   folder: string;
   url: string;
 }
+
+type Grouped = JobScript & { group: string };
 
 /** Attacks of another user. */
 export function machineAttacks(target: Target): Attack[] {
@@ -37,47 +41,77 @@ export function machineAttacks(target: Target): Attack[] {
   }));
 }
 
-/** The same, and more, by jobs of the server itself. It runs commands as another user. */
+/** What a job tries with its own folder, beyond what another user can. */
+const OWN_FOLDER: readonly (readonly [name: string, script: string])[] = [
+  ['lists the work folder', 'ls "$(dirname "$WORKRON_OUTPUT")/.." | grep -q .'],
+  ['moves its folder', 'mv "$(dirname "$WORKRON_OUTPUT")" "$(dirname "$WORKRON_OUTPUT")/../moved"'],
+  ['writes beside its folder', '[ -w "$(dirname "$WORKRON_OUTPUT")/.." ]'],
+  ['has a variable of the server', "env | grep -qE '^WORKRON_(TOKEN|DB_URL|SECRETS_KEY|NOTIFY_SECRET)'"],
+  [
+    'becomes root by a program of root',
+    'cp /bin/sh /tmp/workron-attack-sh && chmod 4755 /tmp/workron-attack-sh && chown root /tmp/workron-attack-sh',
+  ],
+];
+
+/** The same as `machineAttacks`, and more, by jobs of the server itself. It runs commands as another user. */
 export function jobAttacks(target: Target, token: string): Attack[] {
-  const launcher = [
-    ['signals its launcher', 'kill -KILL $PPID'],
-    ['reads the memory of its launcher', 'head -c 1 /proc/$PPID/mem'],
-    ['opens the pipe to the worker', 'echo x > /proc/$PPID/fd/1'],
-    ['lists the work folder', 'ls "$(dirname "$WORKRON_OUTPUT")/.." | grep -q .'],
-    ['moves its folder', 'mv "$(dirname "$WORKRON_OUTPUT")" "$(dirname "$WORKRON_OUTPUT")/../moved"'],
-    ['becomes root by sudo', 'sudo -n true'],
-    [
-      'becomes root by a program of root',
-      'cp /bin/sh /tmp/workron-attack-sh && chmod 4755 /tmp/workron-attack-sh && chown root /tmp/workron-attack-sh',
-    ],
-    ['raises its rights', 'setpriv --reuid=0 true'],
-    ['mounts', 'mount -t tmpfs none /mnt'],
-    ['is root', '[ "$(id -u)" = 0 ]'],
-    ['has the group of root', "id -G | tr ' ' '\\n' | grep -qx 0"],
-    ['may gain rights', "grep -q '^NoNewPrivs:.*0' /proc/self/status"],
-    ['has a capability', "grep -qE '^Cap(Inh|Prm|Eff|Amb):.*[1-9a-f]' /proc/self/status"],
-    ['inherits a descriptor', 'ls /proc/$$/fd | grep -qvxE "0|1|2"'],
-    ['reads the descriptors of its launcher', 'ls /proc/$PPID/fd | grep -q .'],
-    ['writes beside its folder', '[ -w "$(dirname "$WORKRON_OUTPUT")/.." ]'],
-    ['has a variable of the server', "env | grep -qE '^WORKRON_(TOKEN|DB_URL|SECRETS_KEY|NOTIFY_SECRET)'"],
-    ['traces its launcher', 'timeout 2 strace -p $PPID; [ $? -eq 124 ]'],
-  ].map(([name = '', script = '']) => ({ group: 'launcher', name, script }));
-  return [...scripts(target), ...launcher].map(({ group, name, script }) => ({
+  const { pid, folder } = target;
+  const closed = makeClosedFolder(folder);
+  const entered = [folder, '/root', `/proc/${pid}/cwd`, `/proc/${pid}/root/.`];
+  const launcher: JobScript[] = [
+    ...jobScripts({ pid, closed }),
+    ...OWN_FOLDER.map(([name, script]) => ({ name, script })),
+    ...entered.map((cwd) => ({ name: `starts in ${cwd}`, script: 'true', cwd })),
+  ];
+  const all: Grouped[] = [...scripts(target), ...launcher.map((one) => ({ group: 'launcher', ...one }))];
+  const attacks = all.map(({ group, name, script, ...place }) => ({
     group: `${group}, job with run-as`,
     name,
-    attempt: async () => {
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-      const body = JSON.stringify({ command: `(${script}) >/dev/null 2>&1`, max_attempts: 1, timeout: '10s' });
-      const submitted = await fetch(`${target.url}/jobs`, { method: 'POST', headers, body });
-      const { id } = (await submitted.json()) as { id: string };
-      const waited = await fetch(`${target.url}/jobs/${id}/wait?timeout=30s`, { headers });
-      const { status } = (await waited.json()) as { status: string };
-      return status === 'failed' ? null : `the job is ${status}`;
-    },
+    attempt: () => endsAs(target, token, { command: `(${script}) >/dev/null 2>&1`, ...place }),
   }));
+  const loop = {
+    group: 'launcher, job with run-as',
+    name: 'signals its launcher again and again while other jobs start',
+    attempt: () => killAgainAndAgain(target, token),
+  };
+  return [...attacks, loop];
 }
 
-function scripts({ pid, folder, url }: Target): { group: string; name: string; script: string }[] {
+/** Repelled if the job fails. */
+async function endsAs(target: Target, token: string, job: object): Promise<string | null> {
+  const status = await run(target, token, job);
+  return status === 'failed' ? null : `the job is ${status}`;
+}
+
+/** Runs a job and returns its status. */
+export async function run({ url }: Pick<Target, 'url'>, token: string, job: object): Promise<string> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ max_attempts: 1, timeout: '20s', ...job });
+  const submitted = await fetch(`${url}/jobs`, { method: 'POST', headers, body });
+  const { id } = (await submitted.json()) as { id: string };
+  const waited = await fetch(`${url}/jobs/${id}/wait?timeout=60s`, { headers });
+  return ((await waited.json()) as { status: string }).status;
+}
+
+/** Its launchers: whoever else it starts ends at once. */
+export function launchersOf(pid: number): number[] {
+  return listPids().filter((each) => readStat(each)?.parent === pid && readStat(each)?.zombie === false);
+}
+
+async function killAgainAndAgain(target: Target, token: string): Promise<string | null> {
+  const before = launchersOf(target.pid);
+  const kill = `for pid in ${before.join(' ')}; do kill -KILL $pid; done`;
+  const command = `i=0; while [ $i -lt 200000 ]; do ${kill} 2>/dev/null; i=$((i+1)); done; exit 1`;
+  const killing = [run(target, token, { command }), run(target, token, { command })];
+  for (let round = 0; round < 15; round += 1) {
+    await Promise.all([0, 1].map(() => run(target, token, { command: 'true' })));
+  }
+  await Promise.all(killing);
+  const after = launchersOf(target.pid);
+  return before.length > 0 && before.every((pid) => after.includes(pid)) ? null : 'the launcher was killed';
+}
+
+function scripts({ pid, folder, url }: Target): Grouped[] {
   const files = ['jobs.db', 'jobs.db-wal', 'jobs.db-shm', 'keys', 'token'].flatMap((name) =>
     [
       ['reads', `cat ${folder}/${name}`],

@@ -1,24 +1,12 @@
 /** Attacks on the headers of a proxy, and on what a token for some queues may do in others. */
 
 import assert from 'node:assert/strict';
-import { openTestServer, type TestServer } from '../kit/http.ts';
-import { type Attack, refused } from './attack.ts';
-import { ADMIN_TOKEN } from './http-attacks.ts';
+import { type Attack, asAdmin as admin, bearer, refused, type Target, tokenOf } from './attack.ts';
 
 const HEADERS = ['x-forwarded-email', 'X-Forwarded-Email', 'x-forwarded-user', 'x-auth-request-email', 'remote-user'];
-const ROLES = [{ pattern: '*@example.org', role: 'admin' as const }];
 
-/** A server whose proxy is the peer of the attacks, and one whose proxy is elsewhere. */
-export async function proxyServers(): Promise<{ near: TestServer; far: TestServer }> {
-  const options = { token: ADMIN_TOKEN, maxGuesses: 1_000 };
-  const proxy = { userHeader: 'x-forwarded-email', roles: ROLES };
-  const near = await openTestServer({ ...options, proxy: { ...proxy, peers: ['127.0.0.1'] } });
-  const far = await openTestServer({ ...options, proxy: { ...proxy, peers: ['10.9.8.7'] } });
-  return { near, far };
-}
-
-export function proxyAttacks({ near, far }: { near: TestServer; far: TestServer }): Attack[] {
-  const attack = (name: string, server: TestServer, lines: string[], statuses: number[]): Attack => ({
+export function proxyAttacks({ near, far }: { near: Target; far: Target }): Attack[] {
+  const attack = (name: string, server: Target, lines: string[], statuses: number[]): Attack => ({
     group: 'names and addresses of a proxy',
     name,
     attempt: () => refused(server, { headers: [`host: 127.0.0.1:${server.port}`, ...lines], path: '/jobs' }, statuses),
@@ -58,9 +46,36 @@ export function proxyAttacks({ near, far }: { near: TestServer; far: TestServer 
   ];
 }
 
+const NAME = 'ada@example.org';
+/** Spellings of the header that a proxy removes. */
+const FORGED: readonly string[] = [
+  `x-forwarded-email: ${NAME}`,
+  `X-FORWARDED-EMAIL: ${NAME}`,
+  `x_forwarded_email: ${NAME}`,
+  `x-forwarded-email : ${NAME}`,
+  `x-forwarded-email:\t${NAME}`,
+  `x-a: b\nx-forwarded-email: ${NAME}`,
+  `x-a: b\r\n x-forwarded-email: ${NAME}`,
+  `x-a: b\rx-forwarded-email: ${NAME}`,
+  `x-forwarded-email:\r\n ${NAME}`,
+  `x-forwarded-email\x00: ${NAME}`,
+  `x-forwarded-email\u00a0: ${NAME}`,
+  `x-forwarded-emai\u212a: ${NAME}`,
+  `connection: x-forwarded-email\r\nx-forwarded-email: ${NAME}`,
+  `te: trailers\r\ntrailer: x-forwarded-email\r\nx-original-email: ${NAME}`,
+];
+
+/** A user that the caller names, to a proxy that removes the header. */
+export function forgedAttacks(target: Target): Attack[] {
+  return FORGED.map((line) => ({
+    group: 'names and addresses of a proxy',
+    name: `through the proxy, ${JSON.stringify(line)}`,
+    attempt: () => refused(target, { headers: [`host: 127.0.0.1:${target.port}`, line] }, [400, 401]),
+  }));
+}
+
 /** By a submitter of the queue `mine`, against jobs, workflows and schedules of the queue `theirs`. */
-export async function queueAttacks(server: TestServer): Promise<Attack[]> {
-  const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
+export async function queueAttacks(server: Target): Promise<Attack[]> {
   const make = async (method: string, path: string, body: object) => {
     const answer = await server.call(method, path, body, admin);
     assert.ok(answer.status < 300, `${method} ${path}: ${answer.status}`);
@@ -73,7 +88,7 @@ export async function queueAttacks(server: TestServer): Promise<Attack[]> {
   await make('PUT', '/schedules/theirs', { every: '1h', job: { queue: 'theirs', command: 'true' } });
   const source = (queue: string) => `name: theirs\nsteps:\n  - { key: a, queue: ${queue}, command: echo a }\n`;
   await make('PUT', '/definitions/theirs', { source: source('theirs') });
-  const { token } = await make('POST', '/tokens', { name: 'queue-attacker', role: 'submitter', queues: ['mine'] });
+  const token = await tokenOf(server, { name: 'queue-attacker', role: 'submitter', queues: ['mine'] });
   const attempts: [string, string, object?][] = [
     ['POST', '/jobs', theirs],
     ['POST', '/jobs', [{ command: 'true', queue: 'mine' }, theirs]],
@@ -102,7 +117,7 @@ export async function queueAttacks(server: TestServer): Promise<Attack[]> {
     group: 'other queues with a token for some',
     name: `${method} ${path} ${JSON.stringify(body ?? {}).slice(0, 60)}`,
     async attempt() {
-      const { status } = await server.call(method, path, body, { authorization: `Bearer ${token}` });
+      const { status } = await server.call(method, path, body, bearer(token));
       return status === 403 || status === 409 ? null : `answered ${status}`;
     },
   }));

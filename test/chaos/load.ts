@@ -1,4 +1,7 @@
-/** Work for an installation: commands that detect overlaps themselves, and a schedule. */
+/**
+ * Work for an installation: commands that detect overlaps themselves, alone and in gangs, with limits and rates; handlers that end their jobs in
+ * transactions of their own; and a schedule.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -21,6 +24,8 @@ export interface Mark {
 export class Load {
   readonly #installation: Installation;
   readonly acknowledged = new Set<string>();
+  /** Orders to be paid, each by a job. */
+  readonly orders = new Map<string, string>();
   /** Jobs that are known to have ended. */
   readonly #ended = new Set<string>();
 
@@ -101,13 +106,20 @@ export class Load {
   }
 
   async #submit(random: () => number): Promise<void> {
+    if (random() < 0.2) return await this.#submitOrder(random);
     const { folder } = this.#installation;
+    const rules = rulesFrom(random);
     const me = '$WORKRON_JOB_ID $WORKRON_ATTEMPT';
     // Some outlast the lease of a worker that is frozen while they run.
     const seconds = random() < 0.3 ? 2 * (LEASE_MS / 1_000) + random() * 10 : random() * 2;
+    const [alone] = rules.limits ?? [];
     const command = [
       `exec 9>>"${folder}/lock.$WORKRON_JOB_ID"`,
       `flock -n 9 || echo "${me}" >>"${folder}/overlaps"`,
+      // A key with room for one is a lock too.
+      ...(alone?.max === 1
+        ? [`exec 8>>"${folder}/limit.${alone.key}"`, `flock -n 8 || echo "${me} ${alone.key}" >>"${folder}/overlaps"`]
+        : []),
       `echo "${me} start $(date +%s%N)" >>"${folder}/runs"`,
       `sleep ${seconds.toFixed(2)}`,
       `echo "${me} end $(date +%s%N)" >>"${folder}/runs"`,
@@ -118,9 +130,24 @@ export class Load {
       timeout: '2m',
       kill_grace: '1s',
       backoff: { type: 'fixed', base: '500ms' },
+      ...rules,
+    };
+    const answer = await this.#send<{ id: string } | { items: { id: string }[] }>('/jobs', job);
+    for (const { id } of 'items' in answer ? answer.items : [answer]) this.acknowledged.add(id);
+  }
+
+  async #submitOrder(random: () => number): Promise<void> {
+    const order = randomUUID();
+    const job = {
+      handler: 'pay',
+      input: { order, ms: Math.round(random() * 1_000) },
+      max_attempts: 100,
+      backoff: { type: 'fixed', base: '500ms' },
+      limits: [{ key: `customer${Math.floor(random() * 2)}`, max: 1 }],
     };
     const { id } = await this.#send<{ id: string }>('/jobs', job);
     this.acknowledged.add(id);
+    this.orders.set(id, order);
   }
 
   async #refresh(): Promise<void> {
@@ -142,6 +169,22 @@ export class Load {
       }
     }
   }
+}
+
+interface Rules {
+  limits?: { key: string; max: number }[];
+  rates?: { key: string; limit: number; per: string }[];
+  gang?: { size: number; timeout: string };
+}
+
+/** What keeps a job from starting at once. */
+function rulesFrom(random: () => number): Rules {
+  const kind = random();
+  const key = `key${Math.floor(random() * 3)}`;
+  if (kind < 0.3) return { limits: [{ key, max: key === 'key0' ? 1 : 2 }] };
+  if (kind < 0.4) return { limits: [{ key, max: key === 'key0' ? 1 : 2 }], rates: [{ key, limit: 3, per: '5s' }] };
+  if (kind < 0.5) return { rates: [{ key, limit: 3, per: '5s' }] };
+  return kind < 0.65 ? { gang: { size: 2, timeout: '10s' } } : {};
 }
 
 interface TickPage {

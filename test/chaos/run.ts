@@ -13,6 +13,7 @@ import { chosenFrom, flagsOf, numberFrom, wholeFrom } from '../simulate/flags.ts
 import { FAULTS, type Measured } from './faults.ts';
 import { Installation } from './installation.ts';
 import { Load, type Mark } from './load.ts';
+import { TableWatch } from './tables.ts';
 
 const { values } = flagsOf({
   options: {
@@ -44,11 +45,14 @@ await using installation = new Installation();
 await installation.start({ store, schedulers: 3, workers: 4 });
 const load = new Load(installation);
 const stop = new AbortController();
+const watch = new TableWatch(installation);
+const watching = watch.run(stop.signal);
 const submitting = load.run(chance.fork('load').next, stop.signal);
 // Two faults at a time.
 await Promise.all([inflict(chance.fork('first')), inflict(chance.fork('second'))]);
 stop.abort();
 await submitting;
+await watching;
 const unfinished = await load.unfinished(SETTLE_MS);
 await load.endSchedule();
 await report();
@@ -79,7 +83,11 @@ async function report(): Promise<void> {
   const { ticks, wrong } = await load.ticks();
   const completed = new Map<string, number>();
   for (const { jobId, what } of marks) if (what === 'end') completed.set(jobId, (completed.get(jobId) ?? 0) + 1);
-  const lost = [...load.acknowledged].filter((id) => !completed.has(id) && !unfinished.includes(id));
+  const payments = Map.groupBy(await installation.payments(), (order) => order);
+  const isCompleted = (id: string) => completed.has(id) || payments.has(load.orders.get(id) ?? '');
+  const lost = [...load.acknowledged].filter((id) => !isCompleted(id) && !unfinished.includes(id));
+  const doubled = [...payments.values()].filter((times) => times.length > 1).length;
+  const waits = [...watch.found, ...(await watch.atEnd())];
   const again = [...completed.values()].filter((times) => times > 1).length;
   const reclaims = await reclaimTimes(marks);
   console.log(`\n${store}, ${values.minutes} minutes, seed ${values.seed}`);
@@ -91,11 +99,17 @@ async function report(): Promise<void> {
   console.log(`  acknowledged jobs: ${load.acknowledged.size}, lost: ${lost.length}, unfinished: ${unfinished.length}`);
   console.log(`  attempts: ${marks.filter(({ what }) => what === 'start').length}, overlapping: ${overlaps.length}`);
   console.log(`  jobs whose command ended more than once: ${again}`);
+  console.log(`  payments in transactions with the end of their jobs: ${payments.size}, doubled: ${doubled}`);
+  console.log(
+    `  looks at the tables: ${watch.looks}, waiting for nobody: ${waits.length}, limits opened late: ${watch.healed}`,
+  );
   console.log(`  ticks: ${ticks}, without or with two verdicts: ${wrong}`);
   console.log(`  reclaim after a killed worker: ${percentiles(reclaims)}`);
   console.log(`  takeover after a killed leader: ${percentiles(measured.takeovers)}`);
   if (overlaps.length > 0) console.log(`  overlaps (job attempt): ${overlaps.slice(0, 20).join(', ')}`);
-  process.exitCode = lost.length + unfinished.length + overlaps.length + wrong === 0 ? 0 : 1;
+  if (waits.length > 0) console.log(`  waiting for nobody: ${waits.slice(0, 20).join(', ')}`);
+  const faults = lost.length + unfinished.length + overlaps.length + wrong + doubled + waits.length + watch.healed;
+  process.exitCode = faults === 0 ? 0 : 1;
 }
 
 /** From the kill of a worker to the start of the next attempt, for each job that it ran. */

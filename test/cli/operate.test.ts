@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, symlinkSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { routes } from '../../src/api/routes.ts';
-import { stuckJobs } from '../../src/cli/commands/stuck-jobs.ts';
+import { lateWaits, worriesNow } from '../../src/cli/commands/worries-now.ts';
 import { Connection } from '../../src/cli/connection.ts';
 import { type Called, callWorkron } from '../kit/command-line.ts';
 import { eventually } from '../kit/eventually.ts';
@@ -68,14 +68,14 @@ before(async () => {
 after(() => shared[Symbol.asyncDispose]());
 
 describe('command line', { concurrency: 2 }, () => {
-  test('status: unhealthy while jobs wait and no worker is online; a paused queue waits for a person', async () => {
+  test('status: needs attention while jobs wait and no worker is online; a paused queue waits for a person', async () => {
     await using setup = await setUp(['--role', 'api,scheduler', '--db-driver', 'memory']);
     const { server, workron } = setup;
     assert.equal((await workron('status')).code, 0, 'nothing waits');
     await given(setup, 'true');
     const told = await workron('status');
     assert.equal(told.code, 1);
-    assert.match(told.stdout, /^unhealthy[^]*\nproblem: no worker is online, and 1 job waits \(oldest /);
+    assert.match(told.stdout, /^needs attention[^]*\nproblem: No worker is online, and 1 job waits \(oldest /);
     await workron('queues', 'pause', 'default');
     assert.equal((await workron('status')).code, 0);
     assert.match(server.output(), /worker --scheduler http/, 'the banner does not suggest a command that waits');
@@ -88,11 +88,22 @@ describe('command line', { concurrency: 2 }, () => {
     for (const queue of ['default', 'mail', 'later']) await given(setup, 'true', { queue, requires: ['gpu'] });
     await setup.workron('queues', 'pause', 'later');
     const connection = new Connection(url, { token: null });
-    const { items } = await connection.json(routes.listQueues);
-    assert.deepEqual(await stuckJobs(connection, items), [], 'a worker may be about to start');
-    const [problem, ...more] = await stuckJobs(connection, items, Date.now() + 2 * 60_000);
-    assert.match(problem ?? '', /^2 jobs wait for a worker with tag gpu: none is online \(oldest 2m\d*s?\)$/);
-    assert.deepEqual(more, []);
+    const seen = {
+      queues: (await connection.json(routes.listQueues)).items,
+      workers: (await connection.json(routes.listWorkers)).items,
+    };
+    const paused = 'later: paused, 1 job waiting';
+    const texts = async (now: number) => (await worriesNow(connection, seen, now)).map(({ text }) => text);
+    assert.deepEqual(await texts(Date.now()), [paused], 'a worker may be about to start');
+    const [first, second, ...more] = await texts(Date.now() + 2 * 60_000);
+    for (const problem of [first, second])
+      assert.match(
+        problem ?? '',
+        /^(default|mail): 1 job has waited 2m\d*s?: waiting for a worker with tag gpu: none is online$/,
+      );
+    assert.deepEqual(more, [paused]);
+    const waits = await lateWaits(connection, seen.queues, Date.now() + 2 * 60_000);
+    assert.deepEqual([...waits.keys()], ['default', 'mail'], 'for `queues` and `queues show`');
   });
 
   test('banner: with a token, its lines say how to give it, and do not print it', async () => {
@@ -280,7 +291,7 @@ describe('command line', { concurrency: 2 }, () => {
     const job = await given(setup, 'true');
     const { code, stdout } = await workron('status');
     assert.equal(code, 1);
-    assert.match(stdout, /no worker is online, and 1 job waits/);
+    assert.match(stdout, /No worker takes new jobs, and 1 job waits/);
     const undrained = await workron('workers', 'undrain', own);
     assert.deepEqual(
       [undrained.code, undrained.stdout],
@@ -309,10 +320,19 @@ describe('command line', { concurrency: 2 }, () => {
     assert.equal(code, 0);
     assert.match(
       stdout,
-      /^healthy +sqlite, up .*, version .*\n1 worker, 0 of 3 slots busy\n1 instance \(1 scheduler\), led by \S+\nrunning 0 {2}pending 0 {2}scheduled 1 {2}blocked 0\n$/,
+      /^healthy +sqlite, up .*, version .*\n1 worker, 0 of 3 slots busy\n1 instance \(1 scheduler\), led by \S+\nrunning 0 {2}pending 0 {2}scheduled 1 {2}blocked 0\ndone 0 {2}failed 0 {2}in the last 24 h\n$/,
     );
     const parts = JSON.parse((await workron('status', '--json')).stdout) as Record<string, unknown>;
-    assert.deepEqual(Object.keys(parts), ['health', 'ready', 'queues', 'workers', 'cluster', 'problems']);
+    assert.deepEqual(Object.keys(parts), [
+      'health',
+      'ready',
+      'queues',
+      'workers',
+      'cluster',
+      'day',
+      'problems',
+      'notes',
+    ]);
 
     const id = await given(setup, 'sleep 300');
     await hasStatus(setup, id, 'running');
@@ -359,6 +379,10 @@ describe('command line', { concurrency: 2 }, () => {
     assert.equal(backup.code, 0, backup.stderr);
     assert.equal((await workron('backup', copy, ...source)).code, 5);
     assert.ok(!existsSync(`${copy}.partial`));
+    const dangling = join(folder, 'dangling.db');
+    symlinkSync(join(folder, 'nowhere.db'), dangling);
+    const refused = await workron('backup', dangling, ...source);
+    assert.deepEqual([refused.code, refused.stderr.split('\n')[0]], [5, `error: ${dangling} exists already`]);
     assert.equal((await workron('backup', 'x.db', '--db-url', 'none.db')).code, 3);
     assert.equal((await workron('backup', 'x.db', '--db-url', 'postgres://h/d')).code, 2);
 

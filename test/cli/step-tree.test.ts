@@ -29,6 +29,7 @@ function step(key: string, depends_on: string[] = [], more: Partial<StepState> =
     exit_code: null,
     signal: null,
     error: null,
+    failure: null,
     reason: null,
     rerun_of: null,
     progress: null,
@@ -63,7 +64,7 @@ test('tree: each step below its deepest parent, with what became of it', () => {
   const group = { total: 5, inserted: 4, max_parallel: 2, open: 2, fine: 1, failed: 1, cancelled: 0 };
   const steps = [
     step('a', [], { ...ended, status: 'done' }),
-    step('b', ['a'], { ...ended, status: 'failed', reason: 'exit', error: 'exit 7\none\nlast words\n' }),
+    step('b', ['a'], { ...ended, status: 'failed', reason: 'exit', failure: { line: 'exit 7: last words' } }),
     step('c', ['a'], { ...ended, done_at: null, status: 'cancelled', group }),
     step('d', ['b', 'a'], { status: 'skipped', reason: 'upstream_failed' }),
     step('e', [], { status: 'done', rerun_of: '3' }),
@@ -82,8 +83,8 @@ test('tree: each step below its deepest parent, with what became of it', () => {
 });
 
 test('tree: what comes from jobs cannot command the terminal, and no line is wider than it', () => {
-  const error = `exit 1\n\u001b[2J${'long '.repeat(50)}`;
-  const steps = [step('a', [], { ...ended, status: 'failed', reason: 'exit', error })];
+  const failure = { line: `exit 1: \u001b[2J${'long '.repeat(50)}` };
+  const steps = [step('a', [], { ...ended, status: 'failed', reason: 'exit', failure })];
   const text = stepTree({ ...workflow(steps), name: 'n'.repeat(100) }, { width: 40, rows: 20 });
   assert.ok(!text.includes('\u001b[2J'));
   for (const line of text.split('\n')) assert.ok(line.length <= 40, line);

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parse } from 'yaml';
+import { jsonText, yamlText } from '../../src/cli/output/json-text.ts';
 import { oneLine } from '../../src/cli/output/style.ts';
 import { TerminalText } from '../../src/cli/output/terminal-text.ts';
 
@@ -31,4 +33,20 @@ test('terminal: a sequence or a character that is split over chunks is treated t
 
 test('terminal: tables show no direction overrides', () => {
   assert.equal(oneLine('a\u202eb\u2067c'), 'a b c');
+});
+
+test('terminal: JSON and YAML have the same data, and nothing that a terminal obeys', () => {
+  const value = {
+    'key\u009b': ['\u001b]52;c;cm0gLXJm\u0007', 'safe\u202eexe.txt', 'plain: text', 'ü\u0085'],
+    lines: 'a\nb\u2066\nc\n',
+    number: 7,
+    none: null,
+  };
+  // oxlint-disable-next-line no-control-regex
+  const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+  for (const text of [jsonText(value), jsonText(value, 2), yamlText(value)]) {
+    assert.doesNotMatch(text, obeyed);
+    assert.deepEqual(parse(text), value);
+  }
+  assert.match(yamlText({ a: 'plain', b: 'ü' }), /^a: plain\nb: ü\n$/);
 });

@@ -74,6 +74,8 @@ describe('workflow commands', { concurrency: 2 }, () => {
       [report.file, report.ok, report.problems[0]?.line, report.problems[0]?.column],
       ['stdin', false, 4, 5],
     );
+    const input = `name: x\nsteps: {a: {command: x}}\n${Array.from({ length: 150 }, (_, place) => `k${place}: 1\n`).join('')}`;
+    assert.match((await callHosted(['workflow', 'lint', '-'], { input })).stdout, /\nstdin: and 50 more\n$/);
   });
 
   test('lint: the caret is below its place after tabs and wide characters; control characters do nothing', async () => {

@@ -181,6 +181,20 @@ describe('command line', { concurrency: 2 }, () => {
     const { id: bad } = await api<{ id: string }>(server.url, '/jobs', { command: 'exit 1', max_attempts: 1 });
     const then = await ok('submit', '-q', '--after', bad, '--', 'true');
     await eventually(async () => (await api<{ status: string }>(server.url, `/jobs/${then}`)).status === 'skipped');
-    assert.equal(await ok('why', then), `job ${then} was skipped: an upstream job failed; it runs after ${bad}`);
+    const skipped = `was skipped: an upstream job failed; it runs after`;
+    assert.equal(await ok('why', then), `job ${then} ${skipped} ${bad}; job ${bad} failed: exit 1`);
+    const last = await ok('submit', '-q', '--after', then, '--', 'true');
+    await eventually(async () => (await api<{ status: string }>(server.url, `/jobs/${last}`)).status === 'skipped');
+    assert.equal(await ok('why', last), `job ${last} ${skipped} ${then}; job ${bad} failed: exit 1`, 'the root');
+  });
+
+  test('workflow ls: notes the step that failed first, and its line', async () => {
+    const steps = [
+      { key: 'load', command: 'echo no table >&2; exit 7', max_attempts: 1 },
+      { key: 'next', command: 'true', depends_on: ['load'] },
+    ];
+    const { id } = await api<{ id: string }>(server.url, '/workflows', { name: 'noted', steps });
+    await eventually(async () => (await api<{ status: string }>(server.url, `/workflows/${id}`)).status === 'failed');
+    assert.match(await ok('workflow', 'ls', '--name', 'noted'), /load: exit 7: no table$/m);
   });
 });

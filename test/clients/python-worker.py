@@ -22,6 +22,25 @@ def fail(input, attempt):
     raise {"value": ValueError, "fatal": Fatal, "cancel": Cancel}[input]("on purpose")
 
 
+class OwnFatal(Fatal):
+    def __init__(self):
+        pass
+
+
+FATALS = {
+    "coded": lambda: Fatal("no such customer", code="unknown_customer", details={"customer": 7}),
+    "keyword": lambda: Fatal("no such customer", customer=7, reason="gone"),
+    "own": OwnFatal,
+    "unreadable": lambda: Fatal("no such customer", code=7, details=object()),
+    "nothing": Fatal,
+}
+
+
+@worker.handler("fatal")
+def fatal(input, attempt):
+    raise FATALS[input]()
+
+
 @worker.handler("later")
 def later(input, attempt):
     if attempt.number == 1:
@@ -65,7 +84,29 @@ def gang(input, attempt):
 
 @worker.handler("not-json")
 def not_json(input, attempt):
-    return object()
+    cyclic = []
+    cyclic.append(cyclic)
+    return {"object": object(), "nan": float("nan"), "cyclic": cyclic}[input]
+
+
+@worker.handler("leak")
+def leak(input, attempt):
+    value, lines = attempt.job["env"]["PASSWORD"], attempt.job["env"]["LINES"].split("\n")
+    for line in [f"the password is {value}.", *lines, "end", *lines[:2]]:
+        attempt.log(line)
+    attempt.progress(0.5, f"with {value}")
+    raise {
+        "fatal": lambda: Fatal(f"refused: {value}", code=value, details={value: [value, 7, f"{value}{value}"], "n": 8877665544}),
+        "long": lambda: Fatal("x" * 990 + value),
+        "snooze": lambda: RetryAfter(3600, f"later: {value}"),
+    }[input]()
+
+
+@worker.handler("times")
+def times(input, attempt):
+    started = time.monotonic()
+    time.sleep(input)
+    return [started, time.monotonic()]
 
 
 worker.run()

@@ -4,13 +4,14 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { readMigrations } from '../../src/store/migration.ts';
+import type { Dialect } from '../../src/store/sql/sql.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const architecture = readFileSync(join(root, 'docs', 'architecture.md'), 'utf8');
 
-function tablesOf(dialect: string): string[] {
-  const folder = join(root, 'src', 'store', dialect, 'migrations');
-  const text = globSync('*.sql', { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8'));
+function tablesOf(dialect: Dialect): string[] {
+  const text = readMigrations(dialect).map(({ script }) => script);
   const names = text.join('\n').matchAll(/^create (?:unlogged )?table (?:workron\.)?(\w+)/gm);
   return [...names].map(([, name]) => name as string).sort();
 }

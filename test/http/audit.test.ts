@@ -6,7 +6,7 @@ import type { Route } from '../../src/api/route.ts';
 import { routes } from '../../src/api/routes.ts';
 import { isAudited } from '../../src/http/audit.ts';
 import { systemClock } from '../../src/ops/clock.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 import { openTestServer } from '../kit/http.ts';
 
 const dying: ((reason: Error) => void)[] = [];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Limit, RateList } from '../../src/api/capacity.ts';
 import { openTestServer, type TestServer } from '../kit/http.ts';
+import { waitsFor } from '../kit/waits-for.ts';
 
 async function claimAll(server: TestServer): Promise<{ workerId: string; commands: string[] }> {
   const { body: registered } = await server.call('POST', '/workers/register', { name: 'w' });
@@ -38,7 +39,7 @@ test('limits: a job says which limit or rate it waits for, with numbers', async 
   ]);
   const { workerId, commands } = await claimAll(server);
   assert.deepEqual(commands, ['a', 'c']);
-  const waits = async (id: string) => (await server.call('GET', `/jobs/${id}`)).body.waiting_for as string;
+  const waits = async (id: string) => waitsFor((await server.call('GET', `/jobs/${id}`)).body.waiting);
   assert.match(
     await waits('2'),
     /^a place under the limit of customer:42: 1 of 1 run, 1st in line, expected to start by \d{4}-[^ ]+Z$/,
@@ -80,7 +81,7 @@ test('rates: an outcome can close a rate of its job, and no other', async () => 
   );
   const { body: later } = await server.call('POST', '/jobs', { command: 'c', rates });
   assert.match(
-    (await server.call('GET', `/jobs/${later.id}`)).body.waiting_for,
+    waitsFor((await server.call('GET', `/jobs/${later.id}`)).body.waiting),
     /rate of api, which was closed: it opens/,
   );
 });
@@ -97,7 +98,7 @@ test('limits and rates of one key, with the longest window there is, both count'
   await server.call('POST', '/jobs', [anywhere, anywhere, job]);
   const { commands } = await claimAll(server);
   assert.equal(commands.length, 1);
-  const waits = async (id: string) => (await server.call('GET', `/jobs/${id}`)).body.waiting_for as string;
+  const waits = async (id: string) => waitsFor((await server.call('GET', `/jobs/${id}`)).body.waiting);
   assert.match(await waits('2'), /^a place under the limit of k: 1 of 1 run/);
   assert.equal(await waits('3'), 'a worker with no such 1 (the most that one has: no such 0): none is online');
 });

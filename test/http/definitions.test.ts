@@ -65,6 +65,10 @@ test('definitions: a wrong file is refused with line and column', async () => {
     assert.deepEqual([status, body.code], [400, 'bad_request'], source);
     assert.match(body.detail, detail);
   }
+  const many = Array.from({ length: 300 }, (_, place) => `k${place}: 1`);
+  const { body } = await apply(server, `${FILE}\n${many.join('\n')}`);
+  assert.equal(body.errors.length, 100);
+  assert.match(body.detail, /\(and 299 more\)$/);
   assert.equal((await server.call('PUT', '/definitions/UPPER', { source: FILE })).status, 404);
   assert.equal((await server.call('PUT', '/definitions/etl', { source: 1 })).status, 400);
   assert.deepEqual((await server.call('GET', '/definitions')).body.items, []);

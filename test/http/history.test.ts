@@ -93,7 +93,7 @@ test('history: submission, parents, attempts, cancel and end of a job, in order'
   const items = all.filter(({ event }) => event !== 'changed');
   assert.equal(items[0]?.text, 'submitted to queue default');
   assert.deepEqual([items[1]?.parent_id, items[1]?.text], [parent, `job ${parent} ended: done`]);
-  assert.deepEqual([items[3]?.attempt, items[3]?.text], [1, 'attempt 1 ended: failed (exit 7)']);
+  assert.deepEqual([items[3]?.attempt, items[3]?.text], [1, 'attempt 1 ended: failed (exit 7: no paper)']);
   assert.equal(items.at(-1)?.text, 'cancelled (cancelled)');
   assert.deepEqual(
     (await historyOf(server, parent)).map(({ event }) => event),

@@ -4,6 +4,15 @@ import { Job, JobDetail, SubmittedJob } from '../../src/api/job.ts';
 import { searchedBackTo } from '../../src/http/text-window.ts';
 import { claimOverHttp, openTestServer } from '../kit/http.ts';
 
+test('submit: a working directory has no characters that a terminal obeys, as all names', async () => {
+  await using server = await openTestServer();
+  for (const cwd of ['/tmp/\u001b]52;c;cm0=\u0007', '/tmp/a\nb', '/tmp/\u009b2J', '/tmp/\u202eexe']) {
+    const { status, body } = await server.call('POST', '/jobs', { command: 'true', cwd });
+    assert.deepEqual([status, body.errors[0].pointer], [400, '/cwd'], JSON.stringify(cwd));
+  }
+  assert.equal((await server.call('POST', '/jobs', { command: 'true', cwd: '/tmp/mit Leerzeichen/ü' })).status, 201);
+});
+
 test('POST /jobs: 201, the job and its address', async () => {
   await using server = await openTestServer();
   const { status, headers, body } = await server.call('POST', '/jobs', { command: 'echo hi', tags: ['a', 'a', 'b'] });
@@ -95,7 +104,7 @@ test('every writable field is read back; env values are not', async () => {
   assert.deepEqual(read.rates, [{ key: 'api', limit: 10, per: 1_000, burst: 2 }]);
   assert.deepEqual([read.env, read.requires, read.resources], [['SECRET'], ['gpu'], { memory_mb: 512 }]);
   assert.deepEqual([read.depends_on, read.progress], [[], null]);
-  assert.equal(typeof read.waiting_for, 'string');
+  assert.equal(typeof read.waiting.code, 'string');
   assert.ok(!JSON.stringify(read).includes('hunter2'));
   const taken = await server.call('POST', '/jobs', { command: 'x', unique: { key: 'k', on_conflict: 'reject' } });
   assert.deepEqual([taken.status, taken.body.code], [409, 'unique_conflict']);

@@ -7,7 +7,7 @@ import { NEVER } from '../../src/core/never.ts';
 import { AnswerBudget } from '../../src/http/answer-budget.ts';
 import { systemClock } from '../../src/ops/clock.ts';
 import { silentLog } from '../../src/ops/log.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 import { openSqlite } from '../../src/store/sqlite/base/open.ts';
 import { openTestServer } from '../kit/http.ts';
 import { temporaryFolder } from '../kit/workron-process.ts';

@@ -4,7 +4,7 @@ import { WorkronError } from '../../src/core/error.ts';
 import { NEVER } from '../../src/core/never.ts';
 import { ConcurrencyLimit } from '../../src/http/concurrency-limit.ts';
 import { systemClock } from '../../src/ops/clock.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openTestServer } from '../kit/http.ts';
 

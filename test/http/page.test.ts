@@ -5,7 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../src/ops/clock.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 import { eventually } from '../kit/eventually.ts';
 import { openTestServer, type TestServer } from '../kit/http.ts';
 import { temporaryFolder } from '../kit/workron-process.ts';
@@ -64,6 +64,28 @@ test('page: its policy lets nothing in but its own files, not even inline', asyn
     assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/, path);
     assert.doesNotMatch(policy, /unsafe|\*|https?:/);
     assert.match(policy, /frame-ancestors 'none'/);
+  }
+});
+
+test('page: answers of the API load nothing and cannot be framed either, whatever their status', async () => {
+  await using server = await openTestServer({ token: 'secret' });
+  const admin = { authorization: 'Bearer secret' };
+  const { body: job } = await server.call('POST', '/jobs', { command: 'true' }, admin);
+  const paths = [
+    '/jobs',
+    `/jobs/${job.id}/logs`,
+    '/jobs/999',
+    '/nothing',
+    '/health',
+    '/metrics',
+    '/openapi.json',
+    '/%zz',
+  ];
+  for (const headers of [admin, {}]) {
+    for (const path of paths) {
+      const policy = (await server.call('GET', path, undefined, headers)).headers.get('content-security-policy') ?? '';
+      assert.match(policy, /^default-src 'none';.* frame-ancestors 'none'$/, path);
+    }
   }
 });
 
@@ -129,6 +151,32 @@ test('session: the token buys a cookie that no script sees, and a key that no ot
     401,
     'the key of another session',
   );
+});
+
+test('session: the name of its cookie has nothing to do with the token, and a page keeps one', async () => {
+  await using server = await openTestServer({ token: 'secret' });
+  const name = ({ cookie }: Opened) => cookie.split('=', 1)[0] as string;
+  const [first, second] = [await openSession(server, 'secret'), await openSession(server, 'secret')];
+  assert.match(name(first), /^workron_[\w-]{8}$/);
+  assert.notEqual(name(first), name(second));
+  const again = await server.call('POST', '/session', undefined, { authorization: 'Bearer secret', ...first.headers });
+  assert.ok(again.headers.get('set-cookie')?.startsWith(`${name(first)}=`), 'an old cookie is replaced');
+  const bad = { authorization: 'Bearer secret', 'x-workron-session': 'a=b; Domain=x.y' };
+  const { headers } = await server.call('POST', '/session', undefined, bad);
+  assert.match(headers.get('set-cookie') ?? '', /^workron_[\w-]{8}=[\w-]{43}; Path=\/; Max-Age/);
+});
+
+test('session: over https its cookie belongs to this host only', async () => {
+  await using server = await openTestServer({ token: 'secret' });
+  const https = { 'x-forwarded-proto': 'https' };
+  const opened = await server.call('POST', '/session', undefined, { authorization: 'Bearer secret', ...https });
+  const set = opened.headers.get('set-cookie') ?? '';
+  assert.match(set, /^__Host-workron_[\w-]{8}=[\w-]{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Strict; Secure$/);
+  const session = { ...https, cookie: set.split(';', 1)[0] as string, 'x-workron-session': opened.body.key as string };
+  assert.equal((await server.call('GET', '/jobs', undefined, session)).status, 200);
+  const ended = await server.call('DELETE', '/session', undefined, session);
+  assert.match(ended.headers.get('set-cookie') ?? '', /^__Host-workron_[\w-]{8}=; Path=\/; Max-Age=0; .*Secure$/);
+  assert.equal((await server.call('GET', '/jobs', undefined, session)).status, 401);
 });
 
 test('session: is one of its token only, and logging out ends it on every scheduler', async () => {

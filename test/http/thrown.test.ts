@@ -40,11 +40,14 @@ test('thrown: a remote failure with long details and causes arrives at once, wit
 });
 
 const ERROR = { name: 'E', message: 'm', code: null, details: null, causes: [] };
+const CAUSE = { name: 'C', message: 'c', code: null };
 const CAUSES = Array.from({ length: 16 }, () => ({ name: 'C', message: QUOTES, code: null }));
 const SHORTENED = [
   { sent: { ...ERROR, details: { a: 1 } }, kept: { ...ERROR, details: { a: 1 } } },
   { sent: { ...ERROR, details: 'd'.repeat(20_000) }, kept: ERROR },
   { sent: { ...ERROR, details: { a: 1 }, causes: CAUSES }, kept: ERROR },
+  { sent: { ...ERROR, details: { a: 1 }, errors: CAUSES }, kept: ERROR },
+  { sent: { ...ERROR, errors: [CAUSE] }, kept: { ...ERROR, errors: [CAUSE] } },
   { sent: { ...ERROR, message: 'm'.repeat(20_000) }, kept: null },
 ];
 

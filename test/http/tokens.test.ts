@@ -5,10 +5,11 @@ import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { pathOf, ROLE_SCOPES, type Route, type Scope } from '../../src/api/route.ts';
 import { routes } from '../../src/api/routes.ts';
+import { SESSION_HEADER } from '../../src/api/session.ts';
 import { TOKEN_ROLES, type TokenRole } from '../../src/core/token.ts';
 import { systemClock } from '../../src/ops/clock.ts';
 import { derivedFromHash, derivedToken, hashToken } from '../../src/ops/token-text.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 import { openTestServer, type TestServer } from '../kit/http.ts';
 
 const ADMIN = 'a-configured-token-of-many-characters';
@@ -327,4 +328,52 @@ test('tokens: wrong ones of their form are limited as others are, and cause few 
   assert.deepEqual(statuses, new Set([401, 429]));
   assert.ok(reads < 100, `${reads} reads`);
   assert.equal((await valid.call('GET', '/jobs')).status, 200, 'a valid one is never refused because of them');
+});
+
+/** A memory store whose next answer to a kind of call, once `hold` was called, comes when `release` is. */
+function holdingBack(name: 'validTokens' | 'useSession') {
+  const store = openMemory({ clock: systemClock });
+  const inner = store[name] as (...args: unknown[]) => Promise<unknown>;
+  const gate = Promise.withResolvers<void>();
+  const read = Promise.withResolvers<void>();
+  let isHolding = false;
+  const late = async (...args: unknown[]) => {
+    const answer = await inner(...args);
+    if (!isHolding) return answer;
+    isHolding = false;
+    read.resolve();
+    await gate.promise;
+    return answer;
+  };
+  const hold = () => (isHolding = true);
+  return { store: { ...store, [name]: late }, hold, hasRead: read.promise, release: () => gate.resolve() };
+}
+
+test('tokens: one is refused after its revocation, also if the valid ones were being read meanwhile', async () => {
+  const { store, hold, hasRead, release } = holdingBack('validTokens');
+  await using server = await openTestServer({ token: ADMIN, store });
+  const { call } = await caller(server, { role: 'viewer', name: 'ada' });
+  assert.equal((await call('GET', '/jobs')).status, 200);
+  hold();
+  const stranger = server.call('GET', '/jobs', undefined, bearer(`wkr_${'x'.repeat(43)}`));
+  await hasRead;
+  assert.equal((await server.call('DELETE', '/tokens/ada', undefined, bearer(ADMIN))).status, 200);
+  release();
+  assert.equal((await stranger).status, 401);
+  assert.equal((await call('GET', '/jobs')).status, 401);
+});
+
+test('sessions: one is refused after it was logged out, also if it was being read meanwhile', async () => {
+  const { store, hold, hasRead, release } = holdingBack('useSession');
+  await using server = await openTestServer({ token: ADMIN, store });
+  const { headers, body } = await server.call('POST', '/session', undefined, bearer(ADMIN));
+  const halves = { cookie: headers.get('set-cookie')?.split(';', 1)[0] ?? '', [SESSION_HEADER]: String(body.key) };
+  const call = (method: string, path: string) => server.call(method, path, undefined, halves);
+  hold();
+  const reading = call('GET', '/jobs');
+  await hasRead;
+  assert.equal((await call('DELETE', '/session')).status, 200);
+  release();
+  await reading;
+  assert.equal((await call('GET', '/jobs')).status, 401);
 });

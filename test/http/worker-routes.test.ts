@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { aWorker } from '../../contract/kit/builders.ts';
 import { forever } from '../../contract/kit/steps.ts';
 import { decodeFrames, encodeFrames } from '../../src/api/output.ts';
+import { systemClock } from '../../src/ops/clock.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 import { claimOverHttp, openTestServer } from '../kit/http.ts';
 
 test('register: protocol 1, a new id each time, fields of a newer worker are ignored', async () => {
@@ -28,6 +30,30 @@ test('register: protocol 1, a new id each time, fields of a newer worker are ign
   ]) {
     assert.equal((await server.call('POST', '/workers/register', bad)).status, 400, JSON.stringify(bad));
   }
+});
+
+test('register: a worker’s token has at most 1000 workers online, and leaves room for others', async () => {
+  const store = openMemory({ clock: systemClock });
+  await using server = await openTestServer({ token: 'secret', store });
+  const tokenOf = async (name: string) => {
+    const { body } = await server.call('POST', '/tokens', { name, role: 'worker' }, { authorization: 'Bearer secret' });
+    return { authorization: `Bearer ${body.token}` };
+  };
+  const [ada, bob] = [await tokenOf('ada'), await tokenOf('bob')];
+  const register = (headers: Record<string, string>) =>
+    server.call('POST', '/workers/register', { name: 'w' }, headers);
+  for (let made = 0; made < 999; made += 1) {
+    await store.registerWorker(aWorker({ registeredBy: 'ada', leaseMs: 3_600_000 }), forever);
+  }
+  const last = await register(ada);
+  assert.equal(last.status, 201);
+  const refused = await register(ada);
+  assert.deepEqual([refused.status, refused.body.code], [429, 'too_many_requests']);
+  assert.match(refused.body.detail, /1000 workers of ada are online already/);
+  assert.ok(Number(refused.headers.get('retry-after')) > 0);
+  assert.equal((await register(bob)).status, 201);
+  await server.call('POST', `/workers/${last.body.worker_id}/leave`, {}, ada);
+  assert.equal((await register(ada)).status, 201, 'one has left');
 });
 
 test('claim: jobs with all that it takes to run them, env values too', async () => {

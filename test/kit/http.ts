@@ -11,7 +11,7 @@ import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
 import { runDuties } from '../../src/scheduler/duties/duties.ts';
 import { NO_TARGETS, type NotifyContext } from '../../src/scheduler/notify/targets.ts';
 import type { Scheduler } from '../../src/scheduler/scheduler.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 import type { Store } from '../../src/store/store.ts';
 
 export interface TestServer extends AsyncDisposable {

@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '../../src/ops/log.ts';
 import { passedOn } from '../../src/worker/command/environment.ts';
 import { DEFAULT_ISOLATION, type Isolation } from '../../src/worker/command/isolation.ts';
 import { type CommandUser, variablesOf } from '../../src/worker/launcher/command-user.ts';
-import type { StartMessage } from '../../src/worker/launcher/frames.ts';
-import { type CommandExit, Launcher, type LauncherOptions } from '../../src/worker/launcher/launcher.ts';
+import type { ExitMessage, StartMessage } from '../../src/worker/launcher/frames.ts';
+import { Launcher, type LauncherOptions } from '../../src/worker/launcher/launcher.ts';
 
 export const MODES = ['auto', 'off'] as const satisfies readonly Isolation['pidNamespace'][];
 
@@ -16,7 +16,7 @@ export const WAYS = [
   { pidNamespace: 'off', starter: 'node' },
 ] as const satisfies readonly (Pick<Isolation, 'pidNamespace'> & Pick<LauncherOptions, 'starter'>)[];
 
-export interface Ended extends CommandExit {
+export interface Ended extends ExitMessage {
   output: string;
 }
 
@@ -36,6 +36,8 @@ export class TestLauncher implements AsyncDisposable {
     starter: Required<LauncherOptions>['starter'],
     { user = null, noNewPrivileges = false }: TestIsolation = {},
   ) {
+    // As the folder of a worker: the user passes through it.
+    if (user !== null) chmodSync(this.folder, 0o711);
     this.launcher = new Launcher({
       isolation: { ...DEFAULT_ISOLATION, pidNamespace, user, noNewPrivileges },
       starter,

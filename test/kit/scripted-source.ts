@@ -40,7 +40,7 @@ export class ScriptedSource implements JobSource {
   #nudge: (() => void) | undefined;
 
   /** Makes jobs claimable; returns their ids. */
-  submit(...specs: Partial<JobSpec & Pick<ClaimedJob, 'runContext'>>[]): number[] {
+  submit(...specs: Partial<JobSpec & Pick<ClaimedJob, 'runContext' | 'suspect'>>[]): number[] {
     const jobs = specs.map((spec) => ({
       ...DEFAULT_SPEC,
       runContext: null,

@@ -45,7 +45,11 @@ type ModuleRecord = ReturnType<typeof parseSync>['module'];
 
 /** Parses the TypeScript files in `folders`, with paths relative to the repository. */
 export function scanSources(folders: readonly string[]): SourceFile[] {
-  return folders.flatMap((folder) => globSync(`${folder}/**/*.{ts,tsx}`, { cwd: root }).sort().map(scanFile));
+  return folders.flatMap((folder) =>
+    globSync(`${folder}/**/*.{ts,tsx}`, { cwd: root, exclude: ['**/node_modules'] })
+      .sort()
+      .map(scanFile),
+  );
 }
 
 function scanFile(path: string): SourceFile {

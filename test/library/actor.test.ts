@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isWorkronError, job, open } from '../../src/index.ts';
 import { systemClock } from '../../src/ops/clock.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 
 const never = AbortSignal.timeout(600_000);
 const isBadRequest = (error: unknown) => isWorkronError(error, 'bad_request');

@@ -63,17 +63,20 @@ test('blocked loop: a worker attached to PostgreSQL keeps its lease, and all tha
   await holdsItsJobs(workron, child);
 });
 
-for (const protocol of ['http', 'https']) {
+for (const protocol of ['http', 'https', 'unix']) {
   test(`blocked loop: a worker over ${protocol} keeps its lease, and all that runs beside`, async () => {
     using folder = scratch();
     const ca = protocol === 'https' ? writePair(folder.path, first).cert : '';
     await using workron = await open('memory:', { log: 'silent', lease: LEASE_MS });
     const { node } = await workron.mount();
     const server = ca === '' ? createServer(node) : createTlsServer(first, node);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const socket = join(folder.path, 'socket');
+    const place = protocol === 'unix' ? { path: socket } : { port: 0, host: '127.0.0.1' };
+    await new Promise<void>((resolve) => server.listen(place, resolve));
     try {
-      const { port } = server.address() as AddressInfo;
-      await using child = Child.script(script, `${protocol}://127.0.0.1:${port}`, '', String(LEASE_MS), ca);
+      const address = server.address() as AddressInfo | string;
+      const url = typeof address === 'string' ? `unix:${address}` : `${protocol}://127.0.0.1:${address.port}`;
+      await using child = Child.script(script, url, '', String(LEASE_MS), ca);
       await holdsItsJobs(workron, child);
     } finally {
       server.closeAllConnections();

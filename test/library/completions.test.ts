@@ -7,7 +7,7 @@ import { silentLog } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import { JobLog } from '../../src/scheduler/job-log.ts';
 import { Telemetry } from '../../src/scheduler/telemetry.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 
 test('completions: an attempt that is lost and not committed is forgotten', async () => {
   await using store = openMemory({ clock: systemClock });

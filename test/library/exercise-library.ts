@@ -7,6 +7,7 @@ import * as v from 'valibot';
 import { z } from 'zod';
 import { Fatal, type JobFailed, job, RetryAfter, Stopped, type Workron } from '../../src/index.ts';
 import { eventually } from '../kit/eventually.ts';
+import { waitsFor } from '../kit/waits-for.ts';
 import { exerciseSchedules } from './exercise-schedules.ts';
 
 export interface TestLibrary extends AsyncDisposable {
@@ -185,6 +186,58 @@ export function exerciseLibrary(name: string, open: () => Promise<TestLibrary>):
       assert.equal(await (await workron.submit(jobs[1])).result(), 3);
     });
 
+    test('who waits for a failed job gets the errors of an AggregateError', async () => {
+      await using it = await open();
+      const refused = Object.assign(new Error('connection refused'), { code: 'ECONNREFUSED' });
+      const fetchAny = job('fetch-any', {
+        maxAttempts: 1,
+        run: () => Promise.any([Promise.reject(refused), Promise.reject(new TypeError('no answer'))]),
+      });
+      await it.workron.start({ jobs: [fetchAny] });
+      await assert.rejects((await it.workron.submit(fetchAny)).result(), (error: JobFailed) => {
+        const cause = error.cause as AggregateError;
+        assert.ok(cause instanceof AggregateError);
+        assert.deepEqual(
+          cause.errors.map(({ name, message, code }) => [name, message, code]),
+          [
+            ['Error', 'connection refused', 'ECONNREFUSED'],
+            ['TypeError', 'no answer', undefined],
+          ],
+        );
+        assert.match(
+          error.job.error ?? '',
+          /errors\[0\]: Error: connection refused[^]*errors\[1\]: TypeError: no answer/,
+        );
+        return true;
+      });
+    });
+
+    test('a job finds its parents by the ids of their handles', async () => {
+      await using it = await open();
+      const { workron } = it;
+      const first = job('first', { run: () => ({ rows: 7 }) });
+      const second = job('second', { run: (_: unknown, { parents }) => parents });
+      await workron.start({ jobs: [first, second] });
+      const parent = await workron.submit(first);
+      const parents = await (await workron.submit(second, null, { dependsOn: [parent] })).result();
+      assert.deepEqual(parents, [{ jobId: parent.id, key: parent.id, status: 'done', result: { rows: 7 } }]);
+    });
+
+    test('a result that JSON cannot hold fails the job without another attempt', async () => {
+      await using it = await open();
+      const { workron } = it;
+      const cyclic: unknown[] = [];
+      cyclic.push(cyclic);
+      const results: Record<string, unknown> = { bigint: { n: 1n }, cyclic, function: () => 1, symbol: Symbol('x') };
+      const returns = job('returns', { maxAttempts: 3, run: async (what: string): Promise<unknown> => results[what] });
+      await workron.start({ jobs: [returns] });
+      for (const what of Object.keys(results)) {
+        const ended = await (await workron.submit(returns, what)).ended();
+        assert.deepEqual([ended.status, ended.reason, ended.attempts], ['failed', 'fatal', 1], what);
+        assert.match(ended.error ?? '', /^the result is not JSON: /);
+      }
+    });
+
     test('who waits for a failed job gets the code, the details and the causes of its error', async () => {
       await using it = await open();
       const { workron } = it;
@@ -335,7 +388,7 @@ export function exerciseLibrary(name: string, open: () => Promise<TestLibrary>):
       const elsewhere = job('elsewhere', { input: z.object({ n: z.number() }) });
       await workron.start({ jobs: [double], commands: true });
       const lonely = await workron.submit(elsewhere, { n: 1 });
-      assert.match((await lonely.job()).waiting_for ?? '', /a worker with handler elsewhere: none is online/);
+      assert.match(waitsFor((await lonely.job()).waiting), /a worker with handler elsewhere: none is online/);
       const command = await workron.submitCommand('echo n=4 > "$WORKRON_OUTPUT"');
       const sum = job('double', { run: () => 0 });
       const child = await workron.submit(sum, { n: 2 }, { dependsOn: [command] });

@@ -3,15 +3,21 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { job, type OpenOptions, type Transaction, type Workron } from '../../src/index.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { eventually } from '../kit/eventually.ts';
 import { openHookReceiver } from '../kit/hook-receiver.ts';
 
+/** How soon output is there; a test with a fault must not wait for minutes. */
+const SOON = { withinMs: 20_000 };
+
 export interface TransactionPlace extends AsyncDisposable {
   workron: Workron;
   /** The spec of a job as it is stored. */
   specOf: (id: string) => Promise<string>;
+  /** Takes a running attempt away from its worker. */
+  lose: (id: string) => Promise<unknown>;
   /** Runs `body` in a transaction and commits. */
   transact: <T>(body: (tx: Transaction) => Promise<T>) => Promise<T>;
 }
@@ -141,9 +147,8 @@ export function exerciseTransaction(name: string, open: (options: OpenOptions) =
   });
 
   test(`transaction: on ${name}, a function that goes on after its commit is not stopped, and nobody is warned`, async () => {
-    const warnings: unknown[] = [];
-    const log = { ...silentLog, warn: (fields: object, message: string) => void warnings.push([message, fields]) };
-    await using given = await open({ lease: '2s', heartbeat: 100, log: { ...log, child: () => log } });
+    const { warnings, log } = warningsOf();
+    await using given = await open({ lease: '2s', heartbeat: 100, log });
     const { workron, transact } = given;
     const committed = Promise.withResolvers<void>();
     const go = Promise.withResolvers<void>();
@@ -169,4 +174,82 @@ export function exerciseTransaction(name: string, open: (options: OpenOptions) =
     assert.equal(reason, 'not stopped');
     assert.deepEqual(warnings, []);
   });
+
+  test(`transaction: on ${name}, all that a function logs and reports around its commit is kept, and nobody is warned`, async () => {
+    const { warnings, log } = warningsOf();
+    await using given = await open({ log });
+    const { workron, transact } = given;
+    const talks = job('talks', {
+      async run(how: 'returns' | 'throws', { complete, log, progress }) {
+        log('before');
+        progress(0.1, 'before');
+        await transact(async (tx) => {
+          await complete(tx, how);
+          log('completed');
+        });
+        log('committed');
+        await sleep(300); // a flush of output and progress is due meanwhile
+        log('later');
+        progress(1, 'later');
+        if (how === 'throws') throw new Error('too late to matter');
+        return how;
+      },
+    });
+    await workron.start({ jobs: [talks], concurrency: 1 }); // the transactions may share a connection
+    const handles = await workron.submitAll(talks, ['returns', 'throws']);
+    for (const handle of handles) {
+      assert.ok(['returns', 'throws'].includes(await handle.result()));
+      await eventually(async (saw) => saw(await logOf(workron, handle.id)).endsWith('later\n'), SOON);
+      assert.equal(await logOf(workron, handle.id), 'before\ncompleted\ncommitted\nlater\n');
+      await eventually(async (saw) => saw((await handle.job()).progress)?.text === 'later');
+      assert.equal((await workron.attempts(handle.id)).length, 1);
+    }
+    await workron.stop();
+    assert.deepEqual(warnings, []);
+  });
+
+  test(`transaction: on ${name}, a result that JSON cannot hold is not tried again`, async () => {
+    await using given = await open({});
+    const { workron, transact } = given;
+    const big = job('big', { maxAttempts: 3, run: (_: unknown, { complete }) => transact((tx) => complete(tx, 1n)) });
+    await workron.start({ jobs: [big] });
+    const ended = await (await workron.submit(big)).ended();
+    assert.deepEqual([ended.status, ended.reason, ended.attempts], ['failed', 'fatal', 1]);
+    assert.match(ended.error ?? '', /the result is not JSON: /);
+  });
+
+  test(`transaction: on ${name}, an attempt that lost its lease after a rollback writes nothing more, with a warning`, async () => {
+    const { warnings, log } = warningsOf();
+    await using given = await open({ log });
+    const { workron, transact, lose } = given;
+    const loses = job('loses', {
+      async run(_: unknown, { complete, id, log }) {
+        const rolledBack = transact(async (tx) => {
+          await complete(tx);
+          throw new Error('rolled back');
+        });
+        await rolledBack.catch(() => undefined);
+        await lose(id);
+        log('from an attempt that is lost');
+      },
+    });
+    await workron.start({ jobs: [loses] });
+    const { id } = await workron.submit(loses);
+    await eventually(() => warnings.length > 0);
+    assert.deepEqual(warnings, ['outcome was dropped: its lease is lost']);
+    assert.equal(await logOf(workron, id), '');
+  });
+}
+
+function warningsOf() {
+  const warnings: string[] = [];
+  const log = { ...silentLog, warn: (_: object, message: string) => void warnings.push(message) };
+  return { warnings, log: { ...log, child: () => log } };
+}
+
+/** The output of all attempts of a job. */
+async function logOf(workron: Workron, id: string): Promise<string> {
+  const { fetch } = await workron.mount();
+  const answer = await fetch(new Request(`http://localhost/jobs/${id}/logs`));
+  return await answer.text();
 }

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { effort } from '../effort.ts';
 import { eventually } from '../kit/eventually.ts';
-import { createTestDatabase } from '../kit/postgres.ts';
+import { createTestDatabase, queriesTo } from '../kit/postgres.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -65,12 +65,34 @@ async function order(url: string, counter: { taken: number }): Promise<void> {
   }
 }
 
+test('shop: a job logs after its commit, connections that are cut are opened again, and a closed shop ends at once', async () => {
+  await using database = await createTestDatabase();
+  const query = queriesTo(database.url);
+  const shop = await openShop({ DATABASE_URL: database.url });
+  try {
+    const body = JSON.stringify({ item: 'a book' });
+    const headers = { 'content-type': 'application/json' };
+    const post = () => fetch(`${shop.url}/orders`, { method: 'POST', headers, body });
+    const { order, job } = (await (await post()).json()) as { order: number; job: string };
+    await eventually(async (saw) => {
+      const rows = await query<{ data: Buffer }>('select data from workron.log where job_id = $1', [job]);
+      return saw(Buffer.concat(rows.map(({ data }) => data)).toString()) === `confirmed order ${order}\n`;
+    });
+    await query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    );
+    await eventually(async (saw) => saw((await post()).status) === 201);
+  } finally {
+    const closedAt = performance.now();
+    await shop.kill('SIGTERM');
+    assert.ok(performance.now() - closedAt < 5_000, 'the shop ends without waiting for anything');
+  }
+});
+
 test('shop: killed at random moments, orders and jobs always match, and no order is confirmed twice', async () => {
   await using database = await createTestDatabase();
   const { url } = database;
-  const { default: pg } = await import('pg');
-  const pool = new pg.Pool({ connectionString: url, max: SHOPS });
-  const query = async <Row>(text: string): Promise<Row[]> => (await pool.query(text)).rows as Row[];
+  const query = queriesTo(url);
   const counter = { taken: 0 };
   const open = () => openShop({ DATABASE_URL: url });
   const killAgainAndAgain = async (first: number): Promise<void> => {
@@ -91,26 +113,22 @@ test('shop: killed at random moments, orders and jobs always match, and no order
       assert.equal(seen?.orders, seen?.jobs, `after kill ${kill}`);
     }
   };
-  try {
-    // The first makes the tables; as it ends by itself, it also leaves its compiled code to the others.
-    await (await open()).kill('SIGTERM');
-    const shops = await Promise.allSettled(Array.from({ length: SHOPS }, (_, first) => killAgainAndAgain(first)));
-    for (const each of shops) if (each.status === 'rejected') throw each.reason;
-    const shop = await open();
-    await eventually(async () => (await query('select 1 from workron.live limit 1')).length === 0);
-    await shop.kill();
-    const [end] = await query<Record<'orders' | 'mails' | 'confirmed' | 'done', string>>(`
-      select (select count(*) from orders) as orders, (select count(*) from mails) as mails,
-        (select count(distinct order_id) from mails) as confirmed,
-        (select count(*) from workron.run where status = 'done') as done`);
-    assert.ok(counter.taken > 0, 'some orders were taken');
-    assert.ok(Number(end?.orders) >= counter.taken, 'every order that was answered is there');
-    assert.deepEqual(
-      [end?.mails, end?.confirmed, end?.done],
-      [end?.orders, end?.orders, end?.orders],
-      'one mail and one done job each',
-    );
-  } finally {
-    await pool.end();
-  }
+  // The first makes the tables; as it ends by itself, it also leaves its compiled code to the others.
+  await (await open()).kill('SIGTERM');
+  const shops = await Promise.allSettled(Array.from({ length: SHOPS }, (_, first) => killAgainAndAgain(first)));
+  for (const each of shops) if (each.status === 'rejected') throw each.reason;
+  const shop = await open();
+  await eventually(async () => (await query('select 1 from workron.live limit 1')).length === 0);
+  await shop.kill();
+  const [end] = await query<Record<'orders' | 'mails' | 'confirmed' | 'done', string>>(`
+    select (select count(*) from orders) as orders, (select count(*) from mails) as mails,
+      (select count(distinct order_id) from mails) as confirmed,
+      (select count(*) from workron.run where status = 'done') as done`);
+  assert.ok(counter.taken > 0, 'some orders were taken');
+  assert.ok(Number(end?.orders) >= counter.taken, 'every order that was answered is there');
+  assert.deepEqual(
+    [end?.mails, end?.confirmed, end?.done],
+    [end?.orders, end?.orders, end?.orders],
+    'one mail and one done job each',
+  );
 });

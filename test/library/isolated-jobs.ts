@@ -90,6 +90,16 @@ export const completes = job('completes', {
 });
 
 /** Throws what has neither a class nor a text. */
+/** Returns or throws what cannot cross to another thread as it is. */
+export const odd = job('odd', {
+  isolate: true,
+  maxAttempts: 3,
+  run: (how: 'bigint' | 'function' | 'errors'): unknown => {
+    if (how === 'errors') throw new AggregateError([new TypeError('no answer')], 'all failed');
+    return how === 'bigint' ? 1n : () => 1;
+  },
+});
+
 export const throwsBare = job('throws-bare', {
   isolate: true,
   maxAttempts: 1,

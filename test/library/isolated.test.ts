@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { job, type Middleware, open } from '../../src/index.ts';
 import { eventually } from '../kit/eventually.ts';
-import { child, completes, deaf, inThread, listens, parent, refused, throwsBare } from './isolated-jobs.ts';
+import { child, completes, deaf, inThread, listens, odd, parent, refused, throwsBare } from './isolated-jobs.ts';
 
 const around = new AsyncLocalStorage<string>();
 
@@ -28,6 +28,18 @@ test('isolate: one that blocks its loop is really ended by its timeout, and stop
   const after = await workron.submit(quick);
   assert.equal((await handle.ended()).reason, 'timeout');
   assert.equal(await after.result(), 'done', 'its slot is free again');
+});
+
+test('isolate: a result that JSON cannot hold is fatal, and the errors of an AggregateError are kept', async () => {
+  await using workron = await open('memory:', { log: 'silent' });
+  await workron.start({ jobs: [odd] });
+  for (const how of ['bigint', 'function'] as const) {
+    const ended = await (await workron.submit(odd, how)).ended();
+    assert.deepEqual([ended.status, ended.reason, ended.attempts], ['failed', 'fatal', 1], how);
+    assert.match(ended.error ?? '', /the result is not JSON: /);
+  }
+  const { thrown } = await (await workron.submit(odd, 'errors', { maxAttempts: 1 })).ended();
+  assert.deepEqual(thrown?.errors, [{ name: 'TypeError', message: 'no answer', code: null }]);
 });
 
 test('isolate: a cancel reaches the thread', async () => {

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { NEVER } from '../../src/core/never.ts';
 import { job, open } from '../../src/index.ts';
 import { systemClock } from '../../src/ops/clock.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { exerciseLibrary } from './exercise-library.ts';
 

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { SpanKind, trace } from '@opentelemetry/api';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { job, type Middleware, open } from '../../src/index.ts';
+import { openTestServer } from '../kit/http.ts';
 
 test('middleware: goes around submissions and runs, the first outermost, and can carry a context', async () => {
   const tenant = new AsyncLocalStorage<string>();
@@ -92,4 +93,59 @@ test('tracing: a run is a child of its submission, wherever it runs', async () =
   assert.equal(ran.attributes['messaging.message.id'], submitted.attributes['messaging.message.id']);
   assert.equal(named('run default', 'broken').events[0]?.name, 'exception');
   await provider.shutdown();
+});
+
+test('tracing: the span of a submission names the queue that the job goes to', async () => {
+  const exporter = new InMemorySpanExporter();
+  trace.disable(); // the provider of the test above
+  new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register();
+  const reroutes: Middleware = {
+    submit: (call, next) => {
+      assert.equal(call.queue, call.job === 'plain' ? 'default' : 'payments');
+      if (call.inputs[0] === 'rerouted') call.options = { ...call.options, queue: 'elsewhere' };
+      return next();
+    },
+  };
+  await using workron = await open('memory:', { log: 'silent', middleware: [reroutes] });
+  const charge = job('charge', { queue: 'payments', run: (how: string) => how });
+  const handles = [
+    await workron.submit(charge, 'by the job'),
+    await workron.submit(charge, 'by the submission', { queue: 'urgent' }),
+    await workron.submit(charge, 'rerouted'),
+    await workron.submit(job('plain', { run: () => 1 })),
+  ];
+  const spans = exporter.getFinishedSpans();
+  const queues = ['payments', 'urgent', 'elsewhere', 'default'];
+  assert.deepEqual(await Promise.all(handles.map(async (handle) => (await handle.job()).queue)), queues);
+  assert.deepEqual(
+    spans.map(({ name, attributes }) => [name, attributes['messaging.destination.name']]),
+    queues.map((queue) => [`submit ${queue}`, queue]),
+  );
+});
+
+test('tracing: the span of a failed run does not show the secrets of its job', async () => {
+  const exporter = new InMemorySpanExporter();
+  trace.disable(); // the provider of the test above
+  new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register();
+  await using server = await openTestServer();
+  await server.call('PUT', '/secrets/db-password', { value: 'a-long-password' });
+  await using workron = await open(server.url, { log: 'silent' });
+  const leaks = job('leaks', {
+    maxAttempts: 1,
+    run(how: string, { env }) {
+      const text = `cannot log in with ${env['PASSWORD']}`;
+      if (how === 'text') throw text;
+      const error = new Error(text, { cause: new Error(text) });
+      throw how === 'error' ? error : Object.assign(error, { name: text, code: text });
+    },
+  });
+  await workron.start({ jobs: [leaks] });
+  for (const how of ['error', 'fields', 'text']) {
+    await (await workron.submit(leaks, how, { env: { PASSWORD: { secret: 'db-password' } } })).ended();
+  }
+  const runs = exporter.getFinishedSpans().filter(({ name }) => name === 'run default');
+  const messages = runs.map(({ events }) => events[0]?.attributes?.['exception.message']);
+  assert.deepEqual(messages, Array(3).fill('cannot log in with ***'));
+  assert.doesNotMatch(JSON.stringify(runs.map(({ events, attributes }) => [events, attributes])), /a-long-password/);
+  assert.match(String(runs[0]?.events[0]?.attributes?.['exception.stacktrace']), /middleware\.test\.ts/);
 });

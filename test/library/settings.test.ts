@@ -8,7 +8,7 @@ import { isWorkronError, job, type OpenOptions, open, type StartOptions } from '
 import { nodeSettings } from '../../src/library/settings.ts';
 import { systemClock } from '../../src/ops/clock.ts';
 import { loadSettings } from '../../src/ops/settings/load.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { eventually } from '../kit/eventually.ts';
 import { loadFactor } from '../kit/load-factor.ts';

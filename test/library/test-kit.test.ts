@@ -52,6 +52,32 @@ for (const [name, openPlace] of Object.entries(PLACES)) {
       );
     });
 
+    test('a due job that the kit has no handler for is named, once everything else has run', async () => {
+      await using place = await openPlace();
+      const charge = job('charge');
+      const kit = await openTestKit({ ...place, jobs: [mail] });
+      await kit.workron.submit(mail, { to: 'ada' });
+      await kit.workron.submitCommand('true');
+      await kit.workron.submit(charge, null, { delay: '1h' });
+      assert.deepEqual(
+        (await kit.runAll()).map(({ result }) => result),
+        ['sent to ada'],
+      );
+      await kit.advance('2h');
+      const message =
+        /^job \d+ waits for the handler charge, which the kit does not have: add the job to jobs, or to elsewhere/;
+      await assert.rejects(kit.runNext(), { code: 'bad_request', message });
+      await kit.workron.submit(mail, { to: 'bob' });
+      await assert.rejects(kit.runAll(), { message });
+      assert.equal((await kit.workron.submit(mail, { to: 'x' })).deduplicated, false);
+      assert.equal((await kit.runNext())?.result, 'sent to x', 'bob has run before');
+      await kit[Symbol.asyncDispose]();
+      await using other = await openTestKit({ ...place, jobs: [mail], elsewhere: [charge] });
+      await other.workron.submit(charge, 7);
+      assert.deepEqual(await other.runAll(), []);
+      assert.equal((await other.submitted(charge)).at(-1), 7);
+    });
+
     test('a test begins at its own date and advances to any other, through a change of the clocks', async () => {
       await using place = await openPlace();
       const ticks: (string | undefined)[] = [];

@@ -141,6 +141,43 @@ for (const [name, driver] of Object.entries(DRIVERS)) {
   });
 }
 
+for (const [name, driver] of Object.entries(DRIVERS)) {
+  test(`transaction: with ${name}, the log of a job that it completes is there when the job is done, and grows afterwards`, async () => {
+    await using given = await openPlace();
+    const { workron, place } = given;
+    const { run, end } = driver(given);
+    const logOf = async (id: string) => {
+      const rows = await place.query<{ data: Buffer }>(
+        `select data from "${place.schema}".log where job_id = $1 order by start`,
+        [id],
+      );
+      return Buffer.concat(rows.map(({ data }) => data)).toString();
+    };
+    const go = Promise.withResolvers<void>();
+    const talks = job('talks', {
+      async run(_: unknown, { complete, log, progress }) {
+        log('before');
+        progress(0.5);
+        await run((tx) => complete(tx, 'completed'));
+        await go.promise;
+        log('after');
+        return 'completed';
+      },
+    });
+    try {
+      await workron.start({ jobs: [talks] });
+      const handle = await workron.submit(talks);
+      assert.equal(await handle.result(), 'completed');
+      assert.equal(await logOf(handle.id), 'before\n');
+      assert.equal((await handle.job()).progress?.fraction, 0.5);
+      go.resolve();
+      await eventually(async (saw) => saw(await logOf(handle.id)) === 'before\nafter\n');
+    } finally {
+      await end();
+    }
+  });
+}
+
 exerciseTransaction('PostgreSQL', async (options) => {
   const place = await openPlace(options);
   const { run } = DRIVERS.pg(place);
@@ -151,6 +188,7 @@ exerciseTransaction('PostgreSQL', async (options) => {
       const { rows } = await place.pool.query(`select spec::text from "${schema}".job where id = $1`, [id]);
       return rows[0].spec;
     },
+    lose: (id) => place.pool.query(`update "${schema}".live set attempt = attempt + 1 where job_id = $1`, [id]),
     async transact<T>(body: (tx: Transaction) => Promise<T>) {
       let answer: T | undefined;
       await run(async (tx) => {

@@ -36,6 +36,7 @@ exerciseTransaction('SQLite', async (options) => {
   return {
     workron,
     specOf: async (id) => String(db.prepare('select spec from job where id = ?').get(id)?.['spec']),
+    lose: async (id) => db.prepare('update live set attempt = attempt + 1 where job_id = ?').run(id),
     async transact(body) {
       db.exec('begin immediate');
       try {

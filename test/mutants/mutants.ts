@@ -24,9 +24,141 @@ export function plantIn(text: string, { file, from, to }: Edit): string {
 
 export const MUTANTS: Mutant[] = [
   {
+    name: 'a method of the engine waits for a turn of the event loop',
+    edits: [
+      {
+        file: 'src/store/engine/queues.ts',
+        from: '  if (deleted > 0) tx.effects.changedQueue();\n',
+        to: '  if (deleted > 0) tx.effects.changedQueue();\n  await new Promise(setImmediate);\n',
+      },
+    ],
+    tests: ['test/store/memory/in-process.test.ts'],
+  },
+  {
+    name: 'a timer is in a file of the engine',
+    edits: [
+      {
+        file: 'src/store/engine/queues.ts',
+        from: '  if (deleted > 0) tx.effects.changedQueue();\n',
+        to: '  if (deleted > 0) setTimeout(() => tx.effects.changedQueue(), 0);\n',
+      },
+    ],
+    tests: ['test/architecture.test.ts'],
+  },
+  {
+    name: 'a kind of rows that cannot be deleted ends the round of the pruner',
+    edits: [
+      {
+        file: 'src/scheduler/duties/pruner.ts',
+        from: 'signal.throwIfAborted();',
+        to: 'if (error !== undefined) throw error;',
+      },
+    ],
+    tests: ['test/scheduler/pruner.test.ts'],
+  },
+  {
+    name: 'expired idempotency keys are found by reading all keys',
+    edits: [
+      {
+        file: 'src/store/postgres/sql/prune.ts',
+        from: "`created_at <= ${before('$1')} order by",
+        to: "`created_at + interval '0' <= ${before('$1')} order by",
+      },
+    ],
+    tests: ['test/store/postgres/prune.test.ts'],
+  },
+  {
+    name: 'all expired unique keys are deleted by one statement',
+    edits: [
+      {
+        file: 'src/store/postgres/sql/prune.ts',
+        from: 'order by expires_at limit $1',
+        to: 'order by expires_at limit 1000 * $1',
+      },
+    ],
+    tests: ['test/scheduler/pruner.test.ts'],
+  },
+  {
+    name: 'a statement of the store starts parallel workers of PostgreSQL',
+    edits: [
+      {
+        file: 'src/store/postgres/base/database.ts',
+        from: 'set max_parallel_workers_per_gather = 0;',
+        to: '',
+      },
+    ],
+    tests: ['test/store/postgres/plans.test.ts'],
+  },
+  {
+    name: 'a statement of a leader whose rows are counted escapes its fence',
+    edits: [
+      {
+        file: 'src/store/postgres/base/database.ts',
+        from: 'write: (statement, values) =>\n        this.isFenced\n',
+        to: 'write: (statement, values) =>\n        this.isFenced && isWrite({ text: "" })\n',
+      },
+    ],
+    tests: ['test/store/postgres/contract.test.ts'],
+  },
+  {
+    name: 'all scheduled jobs are compared with the time when some become due',
+    edits: [
+      {
+        file: 'src/store/engine/duties.ts',
+        from: "from live where ${listed} = 'scheduled' and due <= ${now}",
+        to: "from live cross join clock where ${listed} = 'scheduled' and due <= clock.now and ${now} is not null",
+      },
+    ],
+    tests: ['test/store/postgres/plans.test.ts'],
+  },
+  {
     name: 'status is well while jobs wait and no worker is online',
-    edits: [{ file: 'src/cli/commands/status.ts', from: '(waiting === null ? [] : [waiting])', to: '[]' }],
+    edits: [{ file: 'src/cli/commands/status.ts', from: "...told('red')", to: '' }],
     tests: ['test/cli/operate.test.ts'],
+  },
+  {
+    name: 'a result is shown in the clear once its secret is deleted',
+    edits: [{ file: 'src/scheduler/secrets/secrets.ts', from: 'known.length < own.length ? MASK : ', to: '' }],
+    tests: ['test/process/secret-jobs.test.ts'],
+  },
+  {
+    name: 'an error quotes a line that is cut before its secrets are masked',
+    edits: [{ file: 'src/worker/command/result-file.ts', from: 'quoted(mask(first))', to: 'mask(quoted(first))' }],
+    tests: ['test/worker/masking.test.ts'],
+  },
+  {
+    name: 'what a handler throws is cut before its secrets are masked',
+    edits: [
+      { file: 'src/worker/run/thrown.ts', from: 'MAX_READ_LENGTH = 256 * 1024', to: 'MAX_READ_LENGTH = 8 * 1024' },
+    ],
+    tests: ['test/worker/masking.test.ts'],
+  },
+  {
+    name: 'a secret is masked although a longer one may go on in the next chunk',
+    edits: [
+      {
+        file: 'src/core/mask.ts',
+        from: 'this.#release(this.#arrived - values.beginningOf(node).length,',
+        to: 'this.#release(values.lengthAt(node) > 0 ? this.#arrived : this.#arrived - values.beginningOf(node).length,',
+      },
+    ],
+    tests: ['test/core/mask.test.ts'],
+  },
+  {
+    name: 'each alias of a file searches all of its anchors',
+    edits: [
+      {
+        file: 'src/api/workflow/source.ts',
+        from: 'for (const [alias, target] of this.#targets) resolveTo(alias as Alias, target);',
+        to: '',
+      },
+    ],
+    tests: ['test/growth/growth.test.ts'],
+  },
+  {
+    name: 'a number of many digits as a parameter is read again from each of them',
+    edits: [{ file: 'src/api/workflow/params.ts', from: '(\\d+(\\.\\d*)?|', to: '(\\d+\\.?\\d*|' }],
+    tests: ['test/growth/growth.test.ts'],
   },
   {
     name: 'texts in env are stored in the clear although there is a key',
@@ -65,9 +197,9 @@ export const MUTANTS: Mutant[] = [
     name: 'a queue with unfinished jobs can be deleted',
     edits: [
       {
-        file: 'src/store/memory/cluster/queues.ts',
-        from: 'return blocked + scheduled + pending + running === 0 &&',
-        to: 'return blocked + scheduled + pending + running >= 0 &&',
+        file: 'src/store/engine/queues.ts',
+        from: 'where name = ${name} and ${isGone}`',
+        to: 'where name = ${name}`',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
@@ -98,8 +230,8 @@ export const MUTANTS: Mutant[] = [
     name: 'a search for a unique key finds all jobs',
     edits: [
       {
-        file: 'src/store/memory/reads/reading.ts',
-        from: '  if (filter.uniqueKey !== undefined && filter.uniqueKey !== entry.uniqueKey) return false;\n',
+        file: 'src/store/engine/lists.ts',
+        from: '    given(filter.uniqueKey, stored.hasUniqueKey),\n',
         to: '',
       },
     ],
@@ -109,9 +241,9 @@ export const MUTANTS: Mutant[] = [
     name: 'a manual retry takes a unique key from the job that holds it',
     edits: [
       {
-        file: 'src/store/memory/jobs/apply-changes.ts',
-        from: '    throw keyHeldByOther(entry.id, entry.uniqueKey, holder.jobId);',
-        to: '    keyHeldByOther(entry.id, entry.uniqueKey, holder.jobId);',
+        file: 'src/store/sqlite/jobs/apply-changes.ts',
+        from: '  throw keyHeldByOther(jobId, key, holder.jobId);',
+        to: '  keyHeldByOther(jobId, key, holder.jobId);',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
@@ -135,7 +267,7 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'an offline worker that was undrained drains when it comes back',
     edits: [
-      { file: 'src/store/sqlite/sql/workers.ts', from: ", profile = json_remove(profile, '$.draining')", to: '' },
+      { file: 'src/store/engine/workers.ts', from: 'set profile = ${withoutDraining}', to: 'set profile = profile' },
     ],
     tests: ['test/store/sqlite/contract.test.ts'],
   },
@@ -171,9 +303,9 @@ export const MUTANTS: Mutant[] = [
     name: 'a claim that is returned unstarted keeps its token',
     edits: [
       {
-        file: 'src/store/memory/jobs/meters.ts',
-        from: 'if (windowMs !== null && !returned) continue;',
-        to: 'if (windowMs !== null) continue;',
+        file: 'src/store/sqlite/sql/meters.ts',
+        from: 'or (?2 and attempt =',
+        to: 'or (?2 and false and attempt =',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
@@ -182,9 +314,9 @@ export const MUTANTS: Mutant[] = [
     name: 'why leaves limits and rates aside',
     edits: [
       {
-        file: 'src/store/memory/jobs/outlook.ts',
-        from: 'fullMeter(metersOf(entry.spec), useNow, now) !== undefined && line.delete(entry)',
-        to: 'false',
+        file: 'src/store/sqlite/jobs/outlook.ts',
+        from: 'choose(context, request, { admission,',
+        to: 'choose(context, request, { admission: null,',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
@@ -238,12 +370,61 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/sqlite/contract.test.ts'],
   },
   {
-    name: 'the keys of a claim are not locked while it counts',
+    name: 'a limit that a claim uses meanwhile is pruned (PostgreSQL)',
     edits: [
       {
         file: 'src/store/postgres/sql/meters.ts',
-        from: 'on conflict (name) do update set window_ms = greatest(m.window_ms, excluded.window_ms)',
-        to: 'on conflict (name) do nothing',
+        from: 'delete from ${s}.meter m using t where m.name = any($1::text[]) and ${isUnused}`',
+        to: 'delete from ${s}.meter m using t where m.name = any($1::text[])`',
+      },
+    ],
+    tests: ['test/store/postgres/meter-races.test.ts'],
+  },
+  {
+    name: 'starts are pruned, and nobody wakes the jobs that wait for them (PostgreSQL)',
+    edits: [
+      {
+        file: 'src/store/postgres/cluster/prune-meters.ts',
+        from: 'await session.query(sql.openParkings, [limits]);',
+        to: '',
+      },
+    ],
+    tests: ['test/store/parkings.test.ts'],
+  },
+  {
+    name: 'starts are pruned, and nobody wakes the jobs that wait for them (SQLite)',
+    edits: [
+      {
+        file: 'src/store/sqlite/cluster/sweep.ts',
+        from: 'database.run(sql.openParkings, JSON.stringify(limits)) > 0',
+        to: 'limits.length > 0',
+      },
+    ],
+    tests: ['test/store/parkings.test.ts'],
+  },
+  {
+    name: 'jobs wait for one that a claim has chosen and not started (PostgreSQL)',
+    edits: [
+      {
+        file: 'src/store/postgres/jobs/admission.ts',
+        from: 'if (missing.length > 0) {',
+        to: 'if (missing.length < 0) {',
+      },
+    ],
+    tests: ['test/store/postgres/meter-races.test.ts'],
+  },
+  {
+    name: 'nobody looks again at closed limits',
+    edits: [{ file: 'src/scheduler/duties/promoter.ts', from: '      await heal(signal);\n', to: '' }],
+    tests: ['test/scheduler/counters.test.ts'],
+  },
+  {
+    name: 'the keys of a claim are not locked while it counts',
+    edits: [
+      {
+        file: 'src/store/engine/meter-use.ts',
+        from: 'if (windows.size > 0) await tx.lockRows(withWindows(windows));',
+        to: 'void [tx, windows, withWindows];',
       },
     ],
     tests: ['test/store/postgres/contract.test.ts'],
@@ -309,10 +490,21 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
+    name: 'a database with the tables of another version is used',
+    edits: [
+      {
+        file: 'src/store/migration.ts',
+        from: 'first?.fingerprint === undefined || found === first.fingerprint',
+        to: 'first?.fingerprint !== found || found === first?.fingerprint',
+      },
+    ],
+    tests: ['test/store/sqlite/file.test.ts'],
+  },
+  {
     name: 'the ledger accepts a second row for the same tick',
     edits: [
       {
-        file: 'src/store/postgres/migrations/001_foundation.sql',
+        file: 'src/store/migrations/001_foundation.sql',
         from: 'create unique index tick_once',
         to: 'create index tick_once',
       },
@@ -334,9 +526,9 @@ export const MUTANTS: Mutant[] = [
     name: 'overlap is checked without the lock on the schedule',
     edits: [
       {
-        file: 'src/store/postgres/sql/schedules.ts',
-        from: 'where s.name = $1 for update`',
-        to: 'where s.name = $1`',
+        file: 'src/store/engine/schedules/rows.ts',
+        from: "where name = ${name} ${locking('for update')}`",
+        to: 'where name = ${name}`',
       },
     ],
     tests: ['test/store/postgres/schedules.test.ts'],
@@ -351,6 +543,21 @@ export const MUTANTS: Mutant[] = [
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'a job that a lost worker did not report as started is prefetched again, and never charged',
+    edits: [{ file: 'src/core/transition.ts', from: 'suspect: true }', to: 'suspect: false }' }],
+    tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'suspects are claimed together, so that each is charged with the loss by another',
+    edits: [{ file: 'src/store/postgres/sql/claim.ts', from: 'where not b.stops or b.place = 1', to: 'where true' }],
+    tests: ['test/store/postgres/contract.test.ts'],
+  },
+  {
+    name: 'other jobs start beside a suspect',
+    edits: [{ file: 'src/worker/worker.ts', from: ' || this.#alone.isOn', to: '' }],
+    tests: ['test/worker/prefetch.test.ts'],
   },
   {
     name: 'prefetch claims jobs that must not run twice',
@@ -386,12 +593,12 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/locking.test.ts'],
   },
   {
-    name: 'settle does not check the attempt (memory)',
+    name: 'settle does not check the attempt (SQLite)',
     edits: [
       {
-        file: 'src/store/memory/jobs/settle.ts',
-        from: 'entry.attempt !== success.attempt || ',
-        to: '',
+        file: 'src/store/sqlite/sql/settle.ts',
+        from: 'const isHeld = `l.attempt = i.value ->> 1 and ',
+        to: 'const isHeld = `',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
@@ -458,9 +665,9 @@ export const MUTANTS: Mutant[] = [
     name: 'a call is acknowledged before its commit (SQLite)',
     edits: [
       {
-        file: 'src/store/sqlite/base/serve.ts',
-        from: "  database.run('commit');\n  return answers;",
-        to: "  setTimeout(() => database.inTransaction && database.run('commit'), 100);\n  return answers;",
+        file: 'src/store/sqlite/base/group.ts',
+        from: "database.run('commit');\n  return answers;",
+        to: "setTimeout(() => database.inTransaction && database.run('commit'), 100);\n  return answers;",
       },
     ],
     tests: ['test/store/sqlite/crash.test.ts'],
@@ -469,7 +676,7 @@ export const MUTANTS: Mutant[] = [
     name: 'a claim does not see jobs that became claimable since the last one (SQLite)',
     edits: [
       {
-        file: 'src/store/sqlite/base/serve.ts',
+        file: 'src/store/sqlite/base/group.ts',
         from: 'if (effects.reordered) memo.heads.forget();',
         to: '',
       },
@@ -491,7 +698,7 @@ export const MUTANTS: Mutant[] = [
     name: 'a lane that a claim has emptied up to its limit is taken for empty (SQLite)',
     edits: [
       {
-        file: 'src/store/sqlite/jobs/claim.ts',
+        file: 'src/store/sqlite/jobs/choose.ts',
         from: 'cursor.head ?? (this.#isFull ? best.order : undefined)',
         to: 'cursor.head',
       },
@@ -502,8 +709,8 @@ export const MUTANTS: Mutant[] = [
     name: 'claimed jobs are taken back without a check of claim_seq: a reply in flight is given to another worker',
     edits: [
       {
-        file: 'src/store/memory/jobs/heartbeat.ts',
-        from: 'entry.claimSeq !== null && seenClaim !== null && entry.claimSeq <= seenClaim',
+        file: 'src/store/sqlite/jobs/heartbeat.ts',
+        from: 'row.claim_seq !== null && seenClaim !== null && row.claim_seq <= seenClaim',
         to: 'true',
       },
     ],
@@ -559,12 +766,12 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/worker/launcher-stop.test.ts'],
   },
   {
-    name: 'settle does not check for a cancel request (memory)',
+    name: 'settle does not check for a cancel request (SQLite)',
     edits: [
       {
-        file: 'src/store/memory/jobs/apply-changes.ts',
-        from: '(entry.cancelRequestedAt !== null) !== fence.cancelRequested || ',
-        to: '',
+        file: 'src/store/sqlite/sql/change.ts',
+        from: '(l.cancel_requested_at is not null) = ?5',
+        to: '?5 is not null',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
@@ -592,12 +799,12 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/scheduler/scheduler.test.ts'],
   },
   {
-    name: 'retry reuses an attempt number (memory)',
+    name: 'retry reuses an attempt number (SQLite)',
     edits: [
       {
-        file: 'src/store/memory/graph/reopen.ts',
-        from: "status: 'blocked',",
-        to: "status: 'blocked',\n    attempt: 0,",
+        file: 'src/store/sqlite/graph/reopen.ts',
+        from: '    attempt,\n    counters,',
+        to: '    attempt: 0,\n    counters,',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
@@ -737,9 +944,9 @@ export const MUTANTS: Mutant[] = [
     name: 'a cascade stops after one level',
     edits: [
       {
-        file: 'src/store/memory/graph/cascade.ts',
-        from: '  propagateFrom(tables, parents);\n  return parents.size;',
-        to: '  for (const parent of parents) tables.cascade.delete(parent);\n  return parents.size;',
+        file: 'src/store/sqlite/graph/cascade.ts',
+        from: '    level = context.graphUpdate.takeQueued();',
+        to: '    context.graphUpdate.takeQueued();\n    level = new Map();',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
@@ -820,8 +1027,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/store/postgres/sql/standing.ts',
-        from: "where r.job_id = e.parent_id and r.propagated) then 'held' else e.state end`;",
-        to: 'where r.job_id = e.parent_id and r.propagated) then e.state else e.state end`;',
+        from: "where r.job_id = e.parent_id and r.propagated offset 0) then 'held' else e.state end`;",
+        to: 'where r.job_id = e.parent_id and r.propagated offset 0) then e.state else e.state end`;',
       },
     ],
     tests: ['test/store/postgres/contract.test.ts'],
@@ -950,9 +1157,9 @@ export const MUTANTS: Mutant[] = [
     name: 'a heartbeat that arrives during the search does not keep the job',
     edits: [
       {
-        file: 'src/store/memory/jobs/duties.ts',
-        from: '`${workerId}.${jobId}.${heardAt}`',
-        to: '`${workerId}.${jobId}.${Math.min(heardAt, 0)}`',
+        file: 'src/store/engine/duties.ts',
+        from: 'h.job_id end, coalesce(h.renewed_at, w.seen_at)) in ${lease.input(given)}',
+        to: 'h.job_id end) in (select worker_id, job_id from ${lease.input(given)} g)',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
@@ -972,8 +1179,8 @@ export const MUTANTS: Mutant[] = [
     name: 'a worker whose lease is over is given jobs',
     edits: [
       {
-        file: 'src/store/memory/jobs/claim.ts',
-        from: 'worker.draining || isSilent(tables, worker)',
+        file: 'src/store/sqlite/jobs/claim.ts',
+        from: 'worker.draining || worker.silent',
         to: 'worker.draining',
       },
     ],
@@ -983,7 +1190,7 @@ export const MUTANTS: Mutant[] = [
     name: 'PostgreSQL gives jobs to a worker whose lease is over',
     edits: [
       {
-        file: 'src/store/postgres/sql/claim.ts',
+        file: 'src/store/postgres/sql/may-claim.ts',
         from: " and w.seen_at + w.lease_ms * interval '1 ms' >= ${now})`",
         to: ')`',
       },
@@ -1010,7 +1217,7 @@ export const MUTANTS: Mutant[] = [
     name: 'a launcher does not report that its worker has ended',
     edits: [
       {
-        file: 'src/worker/launcher/main.ts',
+        file: 'src/worker/launcher/launcher-process.ts',
         from: 'if (nothingLeft && gone !== null) {',
         to: 'if (!nothingLeft && gone !== null) {',
       },
@@ -1085,18 +1292,72 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'a command as another user keeps the groups of root',
+    edits: [{ file: 'src/worker/launcher/starter-process.ts', from: '  process.setgroups?.([...groups]);\n', to: '' }],
+    tests: ['test/worker/run-as.test.ts'],
+  },
+  {
+    name: 'the folder of a command is looked at with the rights of root',
     edits: [
       {
-        file: 'src/worker/launcher/thread-identity.ts',
-        from: '      this.#must(this.#setGroups(setgroups, groups));\n',
-        to: '',
+        file: 'src/worker/launcher/remote-starter.ts',
+        from: '    this.#starter ??= this.#open();\n',
+        to: '    if (cwd !== null) process.getBuiltinModule("node:fs").statSync(cwd);\n    this.#starter ??= this.#open();\n',
       },
     ],
     tests: ['test/worker/run-as.test.ts'],
   },
   {
-    name: 'a launcher stays the user of the command that it started',
-    edits: [{ file: 'src/worker/launcher/thread-identity.ts', from: '      this.#restore();', to: '' }],
+    name: 'a command can open a debugger in the process that started it',
+    edits: [{ file: 'src/worker/launcher/launcher.ts', from: ", '--disable-sigusr1'", to: '' }],
+    tests: ['test/worker/run-as.test.ts'],
+  },
+  {
+    name: 'a command that killed its launcher runs with others again',
+    edits: [
+      {
+        file: 'src/worker/launcher/launchers.ts',
+        from: 'this.#judge(job, isKilled && !isAlone);',
+        to: 'this.#judge(job, false);',
+      },
+    ],
+    tests: ['test/worker/neighbours.test.ts'],
+  },
+  {
+    name: 'a launcher reports its worker gone while another one has commands',
+    edits: [
+      {
+        file: 'src/worker/launcher/launchers.ts',
+        from: 'this.#alone.size === 0 ? this.#gone : null',
+        to: 'this.#gone',
+      },
+    ],
+    tests: ['test/process/gone-worker.test.ts'],
+  },
+  {
+    name: 'commands share a PID namespace',
+    edits: [{ file: 'src/worker/launcher/launcher-process.ts', from: 'cells: enclosed', to: 'cells: false' }],
+    tests: ['test/worker/neighbours.test.ts'],
+  },
+  {
+    name: 'orphans in the namespace of a command belong to no command',
+    edits: [
+      {
+        file: 'src/worker/launcher/forest.ts',
+        from: 'return heir !== null && this.#roots.has(heir) ? heir : null;',
+        to: 'return null;',
+      },
+    ],
+    tests: ['test/worker/neighbours.test.ts'],
+  },
+  {
+    name: 'the shells of a killed starter are given up',
+    edits: [
+      {
+        file: 'src/worker/launcher/remote-starter.ts',
+        from: 'if (pid !== undefined && children.includes(pid)) {',
+        to: 'if (pid !== undefined && children.includes(-pid)) {',
+      },
+    ],
     tests: ['test/worker/run-as.test.ts'],
   },
   {
@@ -1136,6 +1397,54 @@ export const MUTANTS: Mutant[] = [
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
+  },
+  {
+    name: 'inputs of workflow steps are not checked before they are stored',
+    edits: [
+      {
+        file: 'src/scheduler/workflows/workflows.ts',
+        from: '      await checkStepInputs(context.inputChecks, workflow.steps);\n',
+        to: '',
+      },
+    ],
+    tests: ['test/library/step-input.test.ts'],
+  },
+  {
+    name: 'what a handler logs after its commit is lost',
+    edits: [
+      {
+        file: 'src/library/store-backend.ts',
+        from: 'source.writeOutput(completions.marked(chunks), signal)',
+        to: 'source.writeOutput(chunks, signal)',
+      },
+    ],
+    tests: ['test/library/transaction-sqlite.test.ts'],
+  },
+  {
+    name: 'what a handler has logged before it completes its job comes after the end',
+    edits: [{ file: 'src/library/store-backend.ts', from: 'store.exclusive ? undefined : flush()', to: 'undefined' }],
+    tests: ['test/library/transaction-postgres.test.ts'],
+  },
+  {
+    name: 'any worker may write to a job that an attempt has completed',
+    edits: [
+      {
+        file: 'src/store/postgres/sql/output.ts',
+        from: ' and r.worker_id = i.worker_id',
+        to: '',
+      },
+    ],
+    tests: ['test/store/postgres/contract.test.ts'],
+  },
+  {
+    name: 'any worker may report on a job that an attempt has completed',
+    edits: [{ file: 'src/store/engine/output.ts', from: ' and r.worker_id = i.worker_id', to: '' }],
+    tests: ['test/store/sqlite/contract.test.ts'],
+  },
+  {
+    name: 'a stop that comes after the end of a handler keeps the process alive',
+    edits: [{ file: 'src/worker/run/handler-executor.ts', from: 'stopped ??= outcome;', to: '' }],
+    tests: ['test/library/exit.test.ts'],
   },
   {
     name: 'a handler that ignores its signal counts as ended',
@@ -1187,22 +1496,64 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
-    name: 'a worker does not hold what a member of a gang needs',
-    edits: [
-      { file: 'src/store/memory/jobs/claim.ts', from: '  for (const { lane } of held) room.hold(lane);\n', to: '' },
-    ],
-    tests: ['test/store/memory/contract.test.ts'],
-  },
-  {
     name: 'members of a gang are claimed one by one',
     edits: [{ file: 'src/core/lane.ts', from: '  if (lane.gang) return false;\n', to: '' }],
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
+    name: 'a process inserts jobs into a lane that may have been deleted since it was looked up (PostgreSQL)',
+    edits: [
+      {
+        file: 'src/store/postgres/jobs/lanes.ts',
+        from: 'sinceMs >= LANE_KNOWN_MS',
+        to: 'sinceMs >= LANE_KNOWN_MS * 1e9',
+      },
+    ],
+    tests: ['test/store/postgres/lanes.test.ts'],
+  },
+  {
+    name: 'a lane is deleted although a job came after its mark (SQLite)',
+    edits: [
+      {
+        file: 'src/store/sqlite/cluster/lanes.ts',
+        from: '  lanes.forget();\n  return database.all',
+        to: '  return database.all',
+      },
+    ],
+    tests: ['test/store/sqlite/lanes.test.ts'],
+  },
+  {
+    name: 'a lane is deleted while a transaction is open that may have read it before its mark',
+    edits: [
+      {
+        file: 'src/store/postgres/sql/lanes.ts',
+        from: ' and i.mark < pg_snapshot_xmin(pg_current_snapshot())::text::bigint',
+        to: '',
+      },
+    ],
+    tests: ['test/store/postgres/lanes.test.ts'],
+  },
+  {
+    name: 'lanes are deleted while processes may still know them',
+    edits: [{ file: 'src/scheduler/duties/pruner.ts', from: '< 2 * LANE_KNOWN_MS', to: '< 0' }],
+    tests: ['test/scheduler/pruner.test.ts'],
+  },
+  {
+    name: 'a claim in one statement takes no notice of the places of gangs',
+    edits: [
+      {
+        file: 'src/store/postgres/sql/claim.ts',
+        from: `const ownPlace = hasPlace('p.worker_id = $1');`,
+        to: `const ownPlace = hasPlace('p.worker_id < $1');`,
+      },
+    ],
+    tests: ['test/store/postgres/gangs.test.ts'],
+  },
+  {
     name: 'SQLite does not hold what a member of a gang needs',
     edits: [
       {
-        file: 'src/store/sqlite/jobs/claim.ts',
+        file: 'src/store/sqlite/jobs/choose.ts',
         from: '    for (const { lane } of held) this.#room.hold(lane);\n',
         to: '',
       },
@@ -1243,7 +1594,13 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'a retried member keeps its place of the earlier run',
-    edits: [{ file: 'src/store/memory/graph/reopen.ts', from: '  tables.places.delete(entry.id);\n', to: '' }],
+    edits: [
+      {
+        file: 'src/store/sqlite/graph/reopen.ts',
+        from: '  database.run(sql.leavePlaces, JSON.stringify([jobId]));\n',
+        to: '',
+      },
+    ],
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
@@ -1281,7 +1638,11 @@ export const MUTANTS: Mutant[] = [
   {
     name: 'a claim answers with members before jobs that are more urgent',
     edits: [
-      { file: 'src/store/memory/jobs/claim.ts', from: 'b.job.priority - a.job.priority || a.turn', to: 'a.turn' },
+      {
+        file: 'src/store/sqlite/sql/claim.ts',
+        from: '    order by l.rank, l.turn, l.due, l.job_id`,\n} satisfies',
+        to: '    order by l.turn, l.due, l.job_id`,\n} satisfies',
+      },
     ],
     tests: ['test/store/memory/contract.test.ts'],
   },
@@ -1319,11 +1680,6 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/memory/contract.test.ts'],
   },
   {
-    name: 'single jobs take what their queue keeps for a gang',
-    edits: [{ file: 'src/store/memory/jobs/claim.ts', from: ': left - this.#kept(queue);', to: ': left;' }],
-    tests: ['test/store/memory/contract.test.ts'],
-  },
-  {
     name: 'SQLite lets single jobs take what their queue keeps for a gang',
     edits: [{ file: 'src/store/sqlite/jobs/headroom.ts', from: ' - keptIn({ queue }, this.#places)', to: '' }],
     tests: ['test/store/sqlite/contract.test.ts'],
@@ -1338,7 +1694,7 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/store/postgres/jobs/claim.ts',
-        from: 'hasGangs && headroom.size > 0 ? await readPlaces(context, session) : []',
+        from: 'hasPlaces && headroom.size > 0 ? await readPlaces(context, session) : []',
         to: 'held',
       },
     ],
@@ -1381,6 +1737,50 @@ export const MUTANTS: Mutant[] = [
     name: 'a connection to a standby is used on',
     edits: [{ file: 'src/store/postgres/base/database.ts', from: ' && codeOf(error) !== READ_ONLY', to: '' }],
     tests: ['test/process/failover.test.ts'],
+  },
+  {
+    name: 'valid tokens that were read during a revocation are kept',
+    edits: [
+      {
+        file: 'src/scheduler/access/token-cache.ts',
+        from: 'if (forgotten === this.#forgotten) this.#readAt',
+        to: 'this.#readAt',
+      },
+    ],
+    tests: ['test/http/tokens.test.ts'],
+  },
+  {
+    name: 'a session that was read while it was logged out is kept',
+    edits: [
+      {
+        file: 'src/scheduler/access/sessions.ts',
+        from: 'session === undefined || ended !== endedBefore',
+        to: 'session === undefined',
+      },
+    ],
+    tests: ['test/http/tokens.test.ts'],
+  },
+  {
+    name: 'a promoted file starts again',
+    edits: [
+      {
+        file: 'src/store/sqlite/base/writer.ts',
+        from: '  if (installed > 0) refusePromoted(database, file);\n',
+        to: '',
+      },
+    ],
+    tests: ['test/node/promote.test.ts'],
+  },
+  {
+    name: 'promote goes on from a file that another promotion has marked',
+    edits: [
+      {
+        file: 'src/node/promote/promote.ts',
+        from: '!(isBegun && mark.installation === (await installationThere(session)))',
+        to: 'mark.installation < 0',
+      },
+    ],
+    tests: ['test/process/promoted.test.ts'],
   },
   {
     name: 'promote leaves out the indexes',
@@ -1432,17 +1832,6 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/scheduler/gangs-random.test.ts'],
   },
   {
-    name: 'a member is done before the others have succeeded',
-    edits: [
-      {
-        file: 'src/store/memory/jobs/settle.ts',
-        from: "entry.status !== 'running' || needsAll(entry.spec)",
-        to: "entry.status !== 'running'",
-      },
-    ],
-    tests: ['test/scheduler/gangs.test.ts'],
-  },
-  {
     name: 'SQLite ends a member before the others have succeeded',
     edits: [
       {
@@ -1489,9 +1878,9 @@ export const MUTANTS: Mutant[] = [
     name: 'a stop that was decided in an earlier term stops the gang',
     edits: [
       {
-        file: 'src/store/memory/jobs/gangs.ts',
-        from: 'row === undefined || row.term !== term || row.stopping',
-        to: 'row === undefined || row.stopping',
+        file: 'src/store/sqlite/sql/gangs.ts',
+        from: 'term = ?2 and not stopping',
+        to: '?2 and not stopping',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
@@ -1500,9 +1889,9 @@ export const MUTANTS: Mutant[] = [
     name: 'places of a later term are dropped',
     edits: [
       {
-        file: 'src/store/memory/jobs/gangs.ts',
-        from: 'tables.gangs.get(gangId)?.term !== term || (',
-        to: '(',
+        file: 'src/store/sqlite/sql/gangs.ts',
+        from: 'and term = ?2)',
+        to: 'and ?2)',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
@@ -1551,9 +1940,9 @@ export const MUTANTS: Mutant[] = [
     name: 'a job that an unfinished one depends on is deleted',
     edits: [
       {
-        file: 'src/store/memory/jobs/delete.ts',
-        from: 'isTerminal(status) && !isNeeded(tables, entry) &&',
-        to: 'isTerminal(status) &&',
+        file: 'src/store/engine/prune.ts',
+        from: "and ${standsAlone('d.id')} and ${isFree}",
+        to: 'and ${isFree}',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
@@ -1672,5 +2061,94 @@ export const MUTANTS: Mutant[] = [
     name: 'the cookie of a session over TLS goes over plain HTTP, too',
     edits: [{ file: 'src/http/answer-call.ts', from: "'encrypted' in request.raw.socket || ", to: '' }],
     tests: ['test/process/tls.test.ts'],
+  },
+  {
+    name: 'a session outlives its revoked token',
+    edits: [
+      {
+        file: 'src/store/engine/access.ts',
+        from: 'const isValid = sql`revoked_at is null and (',
+        to: 'const isValid = sql`(',
+      },
+    ],
+    tests: ['test/store/sqlite/contract.test.ts'],
+  },
+  {
+    name: 'a session outlives its rotated token',
+    edits: [
+      {
+        file: 'src/store/engine/access.ts',
+        from: 'select id from token where ${isValid}',
+        to: 'select id from token where revoked_at is null',
+      },
+    ],
+    tests: ['test/store/postgres/contract.test.ts'],
+  },
+  {
+    name: 'a session opens others, which outlive it',
+    edits: [
+      { file: 'src/http/handlers/sessions.ts', from: 'if (owner.parent === null) return owner;', to: 'return owner;' },
+    ],
+    tests: ['test/http/session-end.test.ts'],
+  },
+  {
+    name: 'a download by a ticket goes on after the session that made it',
+    edits: [
+      {
+        file: 'src/http/authenticate.ts',
+        from: 'if (parent !== null && !(await known.access.isOpenSession(parent, request.signal))) return false;',
+        to: '',
+      },
+    ],
+    tests: ['test/http/session-end.test.ts'],
+  },
+  {
+    name: 'a client sends its token to a socket that another user made',
+    edits: [
+      {
+        file: 'src/ops/node-http.ts',
+        from: 'if (target.socketPath !== undefined) checkSocket(target.socketPath);',
+        to: '',
+      },
+    ],
+    tests: ['test/process/socket.test.ts'],
+  },
+  {
+    name: 'a socket in a folder that everybody can write to is used',
+    edits: [
+      {
+        file: 'src/ops/private-socket.ts',
+        from: 'if (isShared && (stat.mode & STICKY) === 0)',
+        to: 'if (isShared && false)',
+      },
+    ],
+    tests: ['test/ops/private-socket.test.ts'],
+  },
+  {
+    name: 'callers of a socket for several users need no token',
+    edits: [{ file: 'src/http/socket-server.ts', from: 'if (!needsToken) server.on(', to: 'server.on(' }],
+    tests: ['test/process/socket.test.ts'],
+  },
+  {
+    name: 'a worker sends the token of its own user to the port instead of using the socket',
+    edits: [
+      {
+        file: 'src/ops/local-server.ts',
+        from: 'return local.socket !== null && isSafeSocket(local.socket)',
+        to: 'return local.socket === null && isSafeSocket(local.token)',
+      },
+    ],
+    tests: ['test/process/socket.test.ts'],
+  },
+  {
+    name: 'one token registers workers until there is room for no other',
+    edits: [
+      {
+        file: 'src/http/handlers/workers.ts',
+        from: 'if (principal.ownWorkersOnly) await scheduler.checkRoomOf(principal.name, signal);',
+        to: '',
+      },
+    ],
+    tests: ['test/http/worker-routes.test.ts'],
   },
 ];

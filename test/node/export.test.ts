@@ -7,9 +7,10 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { aJob } from '../../contract/kit/builders.ts';
 import { makeSchedule } from '../../contract/kit/schedules.ts';
-import { claimOne, forever, loseLeases, submitOne, succeed } from '../../contract/kit/steps.ts';
+import { claim, claimOne, forever, loseLeases, register, submitOne, succeed } from '../../contract/kit/steps.ts';
 import { type ExportOptions, exportToFile } from '../../src/node/export/export.ts';
 import { restore } from '../../src/node/export/restore.ts';
 import { systemClock } from '../../src/ops/clock.ts';
@@ -306,3 +307,32 @@ test('restore: the next version takes an export of this one and migrates it; thi
   assert.equal(refused.code, 2);
   assert.match(refused.said, /newer Workron/);
 });
+
+for (const driver of ['sqlite', 'postgres'] as const) {
+  test(`export: one of a version before the first release, with other tables, is restored in ${driver}`, async () => {
+    await using folder = await aFolder();
+    const target = await aPlace(driver, folder.path, 'to');
+    const file = fileURLToPath(new URL('../kit/before-release.jsonl', import.meta.url));
+    assert.equal(await restore({ ...target, input: inPieces(file), tell }), 26);
+
+    await using store = await open(target);
+    const jobs = await store.read([1, 2, 3, 4, 5, 6, 7, 8], forever);
+    assert.deepEqual(
+      jobs.map(({ name, status }) => `${name ?? 'message'} ${status}`),
+      'pending pending,later scheduled,done done,told failed,untold failed,message scheduled,member pending,member pending'.split(
+        ',',
+      ),
+    );
+    assert.deepEqual(
+      (await store.notices(10, forever)).map(({ kind, jobId }) => [kind, jobId]),
+      [['ended', 5]],
+    );
+    assert.deepEqual(
+      (await store.notifications({ jobId: 4 }, forever)).map(({ event, deliveredBy }) => [event, deliveredBy]),
+      [['failed', 6]],
+    );
+    const { id } = await register(store, { slots: 4 });
+    assert.equal((await claim(store, id, { limit: 4 })).length, 1, 'members of a gang are not claimed one by one');
+    assert.equal(await store.placeGangs(forever), 2);
+  });
+}

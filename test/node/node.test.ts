@@ -6,7 +6,7 @@ import { NEVER } from '../../src/core/never.ts';
 import { NODE_DEFAULTS, openNode } from '../../src/node/node.ts';
 import { systemClock } from '../../src/ops/clock.ts';
 import { silentLog } from '../../src/ops/log.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { eventually } from '../kit/eventually.ts';
 

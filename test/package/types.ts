@@ -1,5 +1,6 @@
 /** Code that must not compile. Checked by `npm run check`: an expected error that is missing is an error itself. */
 
+import assert from 'node:assert/strict';
 import { type } from 'arktype';
 import * as v from 'valibot';
 import { z } from 'zod';
@@ -45,6 +46,23 @@ export async function mistakes(workron: Workron): Promise<void> {
   await workron.start({ jobs: [declared] });
   // @ts-expect-error the function must return the declared type
   declared.handle(() => ({ ok: 'yes' }));
+  // @ts-expect-error a bigint has no JSON form
+  job('bad', { run: () => 1n });
+  // @ts-expect-error later, too
+  job('bad', { input: z.object({ n: z.number() }), run: async ({ n }) => BigInt(n) });
+  // @ts-expect-error as a property, too
+  job('bad', { run: (n: number) => ({ n: BigInt(n) }) });
+  // @ts-expect-error or in a list
+  job('bad', { run: (n: number) => [BigInt(n)] });
+  // @ts-expect-error or if it may be one
+  job('bad', { run: (n: number) => (n > 1 ? BigInt(n) : n) });
+  // @ts-expect-error nor has a function
+  job('bad', { run: () => () => 1 });
+  job('good', { run: () => ({ at: new Date(), toJSON: () => '1', big: 1n }) });
+  job('good', { run: (): never => assert.fail() });
+  job('good', { run: (text: string) => JSON.parse(text) });
+  job('good', { run: (text: string): unknown => text });
+  job('good', { run: async (n: number): Promise<{ n: number; name?: string } | null> => (n > 1 ? { n } : null) });
   // @ts-expect-error a property that the schema does not have
   job('bad', { input: z.object({ n: z.number() }), run: ({ m }) => m });
   const nightly = await workron.schedule('nightly', { cron: '0 2 * * *', job: mail, input: { to: 'ada' } });

@@ -49,6 +49,11 @@ test('secrets: a job gets the true value, and readers get ***', { timeout: 120_0
   assert.deepEqual([job.status, job.result], ['done', { pw: '***' }]);
   const listed = await api<{ items: Job[] }>(up.url, '/jobs');
   assert.deepEqual(listed.items[0]?.result, { pw: '***' });
+  await workron(['secrets', 'set', 'pin'], '12345678901\n');
+  const pin = await ended({ command: `echo "{\\"pin\\": $PIN}" > "$WORKRON_OUTPUT"`, env: { PIN: { secret: 'pin' } } });
+  assert.deepEqual(pin.result, { pin: '***' }, 'also as a number');
+  await workron(['secrets', 'rm', 'pin']);
+  assert.equal((await api<Job>(up.url, `/jobs/${pin.id}`)).result, '***', 'hidden, as nobody knows what to mask');
   const failed = await ended({ command: 'echo "bad $PW"; exit 1', env, max_attempts: 1 });
   assert.equal(failed.error, 'exit 1\nbad ***\n');
 
@@ -87,6 +92,14 @@ test('secrets: a job gets the true value, and readers get ***', { timeout: 120_0
     assert.ok(places <= 2, `${file} has it ${places} times`);
   }
 
+  {
+    await using keyless = await startWorkron({ args });
+    const { items } = await api<{ items: Job[] }>(keyless.url, '/jobs');
+    const results = items.flatMap(({ result }) => (result === null ? [] : [result]));
+    assert.deepEqual(results, ['***'], 'a process without the key hides results of jobs with secrets');
+    keyless.signal('SIGTERM');
+    await keyless.exited;
+  }
   await using again = await startWorkron({ args: [...args, '--secrets-key-file', keys] });
   const rotate = await callWorkron(['secrets', 'rotate'], { env: { WORKRON_URL: again.url } });
   assert.equal(rotate.stdout, '1 sealed with the present key\n');

@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { eventually } from '../kit/eventually.ts';
-import { api, startWorkron, temporaryFolder } from '../kit/workron-process.ts';
+import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -16,6 +16,12 @@ function started(folder: string): Promise<boolean> {
       () => undefined,
     ),
   );
+}
+
+/** Resolves when the process has said that it took a signal, and would take another as the next. */
+async function taken(up: WorkronProcess, step: RegExp): Promise<void> {
+  await eventually(() => step.test(up.output()));
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
 }
 
 describe('signals', { concurrency: 2 }, () => {
@@ -48,10 +54,11 @@ describe('signals', { concurrency: 2 }, () => {
     const command = `trap '' TERM INT; touch ${folder.path}/on; while :; do sleep 1; done`;
     await api(up.url, '/jobs', { command, kill_grace: '1h' });
     await started(folder.path);
-    for (let signals = 0; signals < 3; signals += 1) {
+    for (const step of [/shutting down/, /stopping running jobs now/]) {
       up.signal('SIGTERM');
-      if (signals < 2) await new Promise((resolve) => setTimeout(resolve, 1_200));
+      await taken(up, step);
     }
+    up.signal('SIGTERM');
     assert.equal(await up.exited, 1);
   });
 
@@ -66,11 +73,10 @@ describe('signals', { concurrency: 2 }, () => {
       command: `touch ${folder.path}/on; [ $WORKRON_ATTEMPT -gt 1 ] || sleep 300`,
     });
     await started(folder.path);
-    up.signal('SIGINT');
+    // What npm does to a terminal's Ctrl-C: a second signal within the same second is no second wish. A frozen process takes both at once.
+    for (const name of ['SIGSTOP', 'SIGINT', 'SIGTERM', 'SIGCONT'] as const) up.signal(name);
     await eventually(async () => (await fetch(`${up.url}/ready`)).status === 503);
-    // What npm does to a terminal's Ctrl-C: a second signal within the same second is no second wish.
-    up.signal('SIGINT');
-    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    await taken(up, /shutting down/);
     assert.equal((await fetch(`${up.url}/health`)).status, 200);
     up.signal('SIGINT');
     assert.equal(await up.exited, 0);

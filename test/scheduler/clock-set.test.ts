@@ -11,7 +11,7 @@ import { Metrics } from '../../src/ops/metrics.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
 import { Leader } from '../../src/scheduler/duties/leader.ts';
 import { lockWatcher, reaper } from '../../src/scheduler/duties/reaper.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 import type { Store } from '../../src/store/store.ts';
 
 const MINUTE_MS = 60_000;

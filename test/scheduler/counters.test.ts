@@ -21,7 +21,7 @@ import { placer } from '../../src/scheduler/duties/placer.ts';
 import { expirer } from '../../src/scheduler/duties/promoter.ts';
 import { reaper } from '../../src/scheduler/duties/reaper.ts';
 import { ticker } from '../../src/scheduler/duties/ticker.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 import { eventually } from '../kit/eventually.ts';
 
 const MINUTE = 60_000;
@@ -72,6 +72,7 @@ function scene({ level = 'debug' }: { level?: 'debug' | 'info' | null } = {}) {
       reads.count += 1;
       return reads.instead?.(abort) ?? inner.read(ids, abort);
     },
+    healParkings: () => Promise.resolve({ meters: ['limit:a', 'limit:b'], next: null }),
     addStats: (rows, abort) => (disk.failing ? Promise.reject(new Error('no')) : inner.addStats(rows, abort)),
   };
   const metrics = new Metrics('0', 'me');

@@ -16,7 +16,7 @@ import { Metrics } from '../../src/ops/metrics.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
 import { placer } from '../../src/scheduler/duties/placer.ts';
 import { reaper } from '../../src/scheduler/duties/reaper.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 import { effort } from '../effort.ts';
 
 const LEASE_MS = 30_000;

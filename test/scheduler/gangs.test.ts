@@ -16,7 +16,8 @@ import { grapher } from '../../src/scheduler/duties/grapher.ts';
 import { placer } from '../../src/scheduler/duties/placer.ts';
 import { reaper } from '../../src/scheduler/duties/reaper.ts';
 import { bulkRunner } from '../../src/scheduler/jobs/bulk.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
+import { waitsFor } from '../kit/waits-for.ts';
 
 const LEASE_MS = 30_000;
 const NO_BACKOFF = { type: 'none', baseMs: 0, factor: 1, capMs: 0, jitter: 0 } as const;
@@ -72,7 +73,7 @@ async function scene(rules: Partial<Gang> = {}) {
     register,
     round: () => duty.tick(signal),
     statuses: async () => (await store.read(ids, signal)).map(({ status }) => status),
-    why: async () => (await scheduler.job(ids[0] ?? 0, signal)).waitingFor ?? '',
+    why: async () => waitsFor((await scheduler.job(ids[0] ?? 0, signal)).waiting),
     start: async () => {
       await duty.tick(signal);
       const [one = 0, two = 0] = workers;
@@ -121,7 +122,7 @@ test('gang: if a member fails, the others are told to stop, and all start again'
   const { jobId, attempt, workerId } = second;
   const orders = await scheduler.heartbeat({ workerId, leases: [{ jobId, attempt }], seenClaim: 9 }, signal);
   assert.deepEqual(orders?.cancel, [{ jobId, attempt }]);
-  assert.match((await scheduler.job(jobId, signal)).waitingFor ?? '', /its gang starts again/);
+  assert.match(waitsFor((await scheduler.job(jobId, signal)).waiting), /its gang starts again/);
   const stopped = [{ ...second, outcome: { type: 'cancelled', error: null } }] as const;
   assert.deepEqual(await scheduler.settle(stopped, signal), ['ok']);
   assert.deepEqual(await scheduler.settle(stopped, signal), ['ok'], 'a repeated report');
@@ -274,7 +275,7 @@ test('gang: with continue, a retried member starts when the others have ended, w
   assert.match(await why(), /in an earlier run/);
   for (const workerId of workers) await scheduler.drainWorker(workerId, signal);
   await round();
-  assert.match(await why(), /places for 1 of the 2 members of its gang: all online workers together have fewer/);
+  assert.match(await why(), /1 free slot \(1 of the 2 members of its gang\): all online workers together have fewer/);
   for (const workerId of workers) await scheduler.undrainWorker(workerId, signal);
   await round();
   const again = (await claim(workers[0] ?? 0)) ?? (await claim(workers[1] ?? 0));
@@ -285,7 +286,7 @@ test('gang: with continue, a retried member starts when the others have ended, w
 test('gang: with min, it starts with those that have places, and why tells the others', async () => {
   const { scheduler, start, statuses, round, ids, why } = await scene({ size: 3, min: 2 });
   const leases = await start();
-  const last = async () => (await scheduler.job(ids[2] ?? 0, signal)).waitingFor ?? '';
+  const last = async () => waitsFor((await scheduler.job(ids[2] ?? 0, signal)).waiting);
   assert.match(await last(), /its gang, which has started with 2 of 3 members: this one had no place/);
   for (const lease of leases) await scheduler.settle([{ ...lease, outcome: DONE }], signal);
   assert.match(await why(), /2 of 2 members have succeeded/);
@@ -305,7 +306,7 @@ test('gang: with min, it starts with those that have places, and why tells the o
   await large.scheduler.setQueue('default', { maxRunning: null }, signal);
   assert.match(
     await large.why(),
-    /places for a gang of 3 to 9: all online workers together have fewer, even when idle: 2$/,
+    /3 to 9 free slots \(gang\): all online workers together have fewer, even when idle: 2$/,
   );
   await large.scheduler.setQueue('default', { rate: { limit: 1, perMs: 1_000, burst: 1 } }, signal);
   assert.match(
@@ -423,7 +424,7 @@ test('gang: places are chosen again if a worker vanishes before the start, or do
 test('gang: why says what it waits for, and that all workers together are too small', async () => {
   const { scheduler, why, ids, round, statuses } = await scene({ size: 3 });
   await round();
-  assert.match(await why(), /places for a gang of 3: all online workers together have fewer, even when idle/);
+  assert.match(await why(), /3 free slots \(gang\): all online workers together have fewer, even when idle/);
   await scheduler.cancel(ids[1] ?? 0, { keepChildren: false }, signal);
   assert.deepEqual(await statuses(), ['cancelled', 'cancelled', 'cancelled']);
   await scheduler.retry(ids[2] ?? 0, signal);
@@ -435,7 +436,7 @@ test('gang: why tells of the max_running that its gang waits for, and that is ke
   await store.setQueue('default', { maxRunning: 2 }, signal);
   await round();
   const { items } = await scheduler.submit([aJob()], {}, signal);
-  const single = async () => (await scheduler.job(items[0]?.job.id ?? 0, signal)).waitingFor;
+  const single = async () => waitsFor((await scheduler.job(items[0]?.job.id ?? 0, signal)).waiting);
   assert.equal(
     await single(),
     'a place in queue default: 0 of 2 run (max_running), and 2 are kept for gangs, 1st in line',
@@ -457,7 +458,7 @@ test('gang: why tells of the rate that its gang waits for, and that is kept from
   await round();
   for (const workerId of workers) assert.equal(await claim(workerId), undefined);
   assert.equal(await why(), expected);
-  const single = async () => (await scheduler.job(items[1]?.job.id ?? 0, signal)).waitingFor;
+  const single = async () => waitsFor((await scheduler.job(items[1]?.job.id ?? 0, signal)).waiting);
   assert.equal(await single(), `${short}, which is kept for gangs; 1st in line`);
   await store.setQueue('default', { rate: { limit: 1, perMs: 60_000, burst: 0 } }, signal);
   const last = new Date(clock.now() + 180_000).toISOString();

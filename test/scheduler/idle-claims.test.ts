@@ -13,7 +13,7 @@ import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
 import { ClaimWaits } from '../../src/scheduler/leases/claim-waits.ts';
 import type { Scheduler } from '../../src/scheduler/scheduler.ts';
 import type { ClaimRequest } from '../../src/store/job-store.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 import type { Store } from '../../src/store/store.ts';
 
 interface Scene {

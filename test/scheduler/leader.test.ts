@@ -19,7 +19,7 @@ import { NO_TARGETS } from '../../src/scheduler/notify/targets.ts';
 import { Sealing } from '../../src/scheduler/secrets/sealing.ts';
 import { Telemetry } from '../../src/scheduler/telemetry.ts';
 import type { Hint } from '../../src/store/hint.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 import type { Store } from '../../src/store/store.ts';
 
 interface Told {
@@ -59,6 +59,7 @@ function cluster({ exclusive = false } = {}) {
       idle: new IdleClaims(),
       polls,
       claimWaits,
+      inputChecks: new Map(),
     };
     const gauge = async () => (await metrics.leader.get()).values.map(({ value }) => value);
     return { context, leader: new Leader(context), told, gauge };

@@ -15,7 +15,7 @@ import { Metrics } from '../../src/ops/metrics.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
 import { notifier } from '../../src/scheduler/duties/notifier.ts';
 import type { NotifyContext } from '../../src/scheduler/notify/targets.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 
 const HOOK = 'https://example.com/hook';
 const entry = (target: NotifyTarget, ...on: NotifyEvent[]): Notify => ({ on, target, lateAfterMs: 60_000 });

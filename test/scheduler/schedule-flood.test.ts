@@ -63,11 +63,11 @@ test('flood: on PostgreSQL two instances share what is due at once, in pieces, e
   const { store, query } = given;
   const s = `"${given.schema}"`;
   await makeSchedule(store, { name: 's-0' });
-  await query(`insert into ${s}.schedule (id, name, owner, spec, created_at, updated_at)
-    select nextval('${s}.schedule_id'), 's-' || n, owner, spec, created_at, updated_at
+  await query(`insert into ${s}.schedule (name, owner, spec, created_at, updated_at)
+    select 's-' || n, owner, spec, created_at, updated_at
     from ${s}.schedule, generate_series(1, ${effort.dueAtOnce - 1}) n`);
-  await query(`insert into ${s}.schedule_line (id, schedule_id, key, cursor, next_due)
-    select nextval('${s}.schedule_line_id'), s.id, '', l.cursor, l.next_due
+  await query(`insert into ${s}.schedule_line (schedule_id, key, cursor, next_due)
+    select s.id, '', l.cursor, l.next_due
     from ${s}.schedule s, ${s}.schedule_line l where s.name <> 's-0'`);
   await given.advance(PERIOD + 1_000);
 

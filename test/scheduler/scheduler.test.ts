@@ -18,8 +18,9 @@ import { runDuties } from '../../src/scheduler/duties/duties.ts';
 import { expirer, promoter } from '../../src/scheduler/duties/promoter.ts';
 import { lockWatcher, reaper, reclaimFromPreviousRun } from '../../src/scheduler/duties/reaper.ts';
 import { bulkRunner } from '../../src/scheduler/jobs/bulk.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import { waitsFor } from '../kit/waits-for.ts';
 
 const LEASE = 30_000;
 
@@ -422,11 +423,11 @@ test('expirer: a job not started within its start_timeout fails with reason expi
   );
 });
 
-test('waiting_for describes what the job waits for', async () => {
+test('why: describes what the job waits for', async () => {
   const { scheduler } = scene();
   const why = async (job: NewJob) => {
     const { items } = await scheduler.submit([job], {}, signal);
-    return (await scheduler.job(items[0]?.job.id ?? 0, signal)).waitingFor ?? '';
+    return waitsFor((await scheduler.job(items[0]?.job.id ?? 0, signal)).waiting);
   };
   assert.match(await why(command()), /none is online/);
   await scheduler.register(
@@ -446,12 +447,12 @@ test('waiting_for describes what the job waits for', async () => {
   assert.match(await why(command({ delayMs: 1_000 })), /^its start time, 2026-\d\d-\d\dT[\d:.]+Z$/);
 });
 
-test('waiting_for names a resource that is in use, with what is left of it', async () => {
+test('why: names a resource that is in use, with what is left of it', async () => {
   const { scheduler } = scene();
   const { id: workerId } = await scheduler.register(worker({ resources: { gpu: 3, disk: 9 }, slots: 4 }), signal);
   const submit = async (resources: NewJob['resources']) =>
     (await scheduler.submit([command({ resources })], {}, signal)).items[0]?.job.id ?? 0;
-  const why = async (id: number) => (await scheduler.job(id, signal)).waitingFor;
+  const why = async (id: number) => waitsFor((await scheduler.job(id, signal)).waiting);
   await submit({ gpu: 2 });
   const offer = { queues: null, commands: true, handlers: [], tags: [], free: { gpu: 3, disk: 9 } };
   assert.equal((await scheduler.claim({ workerId, limit: 4, offer, claimSeq: 1, waitMs: 0 }, signal)).length, 1);
@@ -462,13 +463,13 @@ test('waiting_for names a resource that is in use, with what is left of it', asy
   assert.match((await why(await submit({ gpu: 1 }))) ?? '', /a free slot/);
 });
 
-test('waiting_for names what is reserved, where, for whom, and when it is expected to start', async () => {
+test('why: names what is reserved, where, for whom, and when it is expected to start', async () => {
   const { scheduler, clock } = scene();
   const { id: workerId } = await scheduler.register(worker({ name: 'w', resources: { gpu: 2 }, slots: 4 }), signal);
   const submit = async (gpu: number, timeoutMs: number) =>
     (await scheduler.submit([command({ resources: { gpu }, timeoutMs, killGraceMs: 0 })], {}, signal)).items[0]?.job
       .id ?? 0;
-  const why = async (id: number) => (await scheduler.job(id, signal)).waitingFor ?? '';
+  const why = async (id: number) => waitsFor((await scheduler.job(id, signal)).waiting);
   const claim = (free: number, claimSeq: number) => {
     const offer = { queues: null, commands: true, handlers: [], tags: [], free: { gpu: free } };
     return scheduler.claim({ workerId, limit: 4, offer, claimSeq, waitMs: 0 }, signal);
@@ -489,12 +490,12 @@ test('waiting_for names what is reserved, where, for whom, and when it is expect
   assert.match(await why(short), /a free slot: .*worker 1 \(w\) has room for it now/);
 });
 
-test('waiting_for names the key, its numbers, the position and the expected start at a limit and at max_running', async () => {
+test('why: names the key, its numbers, the position and the expected start at a limit and at max_running', async () => {
   const { scheduler, clock } = scene();
   const { id: workerId } = await scheduler.register(worker({ name: 'w', slots: 2 }), signal);
   const submit = async (job: Partial<NewJob>) =>
     (await scheduler.submit([command({ killGraceMs: 0, ...job })], {}, signal)).items[0]?.job.id ?? 0;
-  const why = async (id: number) => (await scheduler.job(id, signal)).waitingFor ?? '';
+  const why = async (id: number) => waitsFor((await scheduler.job(id, signal)).waiting);
   let claims = 0;
   const claim = (limit: number) => {
     const offer = { queues: null, commands: true, handlers: [], tags: [], free: {} };
@@ -529,7 +530,7 @@ test('waiting_for names the key, its numbers, the position and the expected star
   );
 });
 
-test('waiting_for reads the running jobs once, however many workers could run the job', async () => {
+test('why: reads the running jobs once, however many workers could run the job', async () => {
   let reads = 0;
   const { scheduler } = scene((inner) => ({
     ...inner,
@@ -543,9 +544,9 @@ test('waiting_for reads the running jobs once, however many workers could run th
     await scheduler.claim({ workerId, limit: 1, offer, claimSeq: 1, waitMs: 0 }, signal);
   }
   const { items } = await scheduler.submit([command({ resources: { gpu: 2 } })], {}, signal);
-  const { waitingFor } = await scheduler.job(items[0]?.job.id ?? 0, signal);
+  const { waiting } = await scheduler.job(items[0]?.job.id ?? 0, signal);
   assert.equal(
-    waitingFor,
+    waitsFor(waiting),
     'gpu 2 of a worker: gpu is in use, at most 1 of 2 is free on worker 8 (w); it is next in queue default',
   );
   assert.equal(reads, 1);

@@ -13,7 +13,7 @@ import { Metrics } from '../../src/ops/metrics.ts';
 import { Wake } from '../../src/ops/wake.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
 import { ticker } from '../../src/scheduler/duties/ticker.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 import { eventually } from '../kit/eventually.ts';
 
 function scene() {

@@ -12,7 +12,7 @@ import { systemClock } from '../../src/ops/clock.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { Metrics } from '../../src/ops/metrics.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 import type { Store } from '../../src/store/store.ts';
 
 const COMMAND: NewJob = { ...DEFAULT_SPEC, command: 'true', runAt: null, delayMs: null, unique: null, dependsOn: [] };

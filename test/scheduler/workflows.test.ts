@@ -13,7 +13,8 @@ import { Metrics } from '../../src/ops/metrics.ts';
 import { Wake } from '../../src/ops/wake.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
 import { grapher } from '../../src/scheduler/duties/grapher.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
+import { waitsFor } from '../kit/waits-for.ts';
 
 const DONE: Outcome = { type: 'succeeded', exitCode: 0 };
 const FAILED: Outcome = { type: 'failed', exitCode: 1, signal: null, error: 'exit 1', fatal: true };
@@ -150,13 +151,13 @@ test('the critical path is given by the keys of its steps', async () => {
   assert.deepEqual(criticalPath(), ['build', 'test', 'deploy']);
 });
 
-test('waiting_for names the parent', async () => {
+test('why: names the parent', async () => {
   const { scheduler } = await scene();
   const { items } = await scheduler.submit([aJob({ name: 'extract' })], {}, signal);
   const parent = items[0]?.job.id ?? 0;
   const child = await scheduler.submit([aJob({ dependsOn: [{ jobId: parent, condition: 'success' }] })], {}, signal);
-  const { waitingFor } = await scheduler.job(child.items[0]?.job.id ?? 0, signal);
-  assert.equal(waitingFor, `job ${parent} (extract), which is pending`);
+  const { waiting } = await scheduler.job(child.items[0]?.job.id ?? 0, signal);
+  assert.equal(waitsFor(waiting), `job ${parent} (extract), which is pending`);
 });
 
 test('a group is cancelled with its items, and retried by them', async () => {

@@ -3,7 +3,7 @@
  * freezes or dies, and stops the commands by its own clock. A machine that is lost takes it along.
  */
 
-import type { CommandLauncher } from '../../src/worker/launcher/launcher.ts';
+import type { CommandLauncher } from '../../src/worker/launcher/launchers.ts';
 import type { Behaviour } from './plan.ts';
 import type { Part } from './virtual-time.ts';
 

@@ -27,6 +27,14 @@ test('simulate: a seed has the same history, byte for byte, in two processes', a
   }
 });
 
+test('simulate: schedulers hear of the side effects of their own calls', async () => {
+  const histories = await Promise.all(['12', '23', '30'].map((seed) => run('--seed', seed)));
+  const heard = histories.flatMap(
+    ({ stdout }) => stdout.match(/ scheduler-\d+\.\d+ +heard of side effects \{.*\}/g) ?? [],
+  );
+  assert.ok(heard.length > 0, 'no observer heard anything');
+});
+
 test('simulate: what it cannot do is refused, not run as nothing', async () => {
   for (const flags of [
     ['--minutes', 'abc'],

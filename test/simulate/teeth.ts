@@ -11,13 +11,11 @@ export interface Tooth {
 const tooth = (seen: boolean, name: string, ...edits: Edit[]): Tooth => ({ name, seen, edits });
 const edit = (file: string, from: string, to: string): Edit => ({ file, from, to });
 
-const MEMORY = 'src/store/memory';
-
 export const TEETH: Tooth[] = [
   tooth(
     true,
     'a success is accepted without a check of its attempt',
-    edit(`${MEMORY}/jobs/settle.ts`, 'entry.attempt !== success.attempt || ', ''),
+    edit('src/store/sqlite/sql/settle.ts', 'const isHeld = `l.attempt = i.value ->> 1 and ', 'const isHeld = `'),
   ),
   tooth(
     true,
@@ -46,26 +44,25 @@ export const TEETH: Tooth[] = [
   tooth(
     true,
     'a claim is not counted as an attempt',
-    edit(`${MEMORY}/jobs/claim.ts`, 'attempt: entry.attempt + 1,', 'attempt: Math.max(1, entry.attempt),'),
+    edit('src/store/sqlite/sql/claim.ts', 'attempt = attempt + 1,', 'attempt = max(1, attempt),'),
   ),
   tooth(
     true,
     'a heartbeat revives a lease that was lost',
     edit(
-      `${MEMORY}/jobs/heartbeat.ts`,
-      '  const returned: LeaseRef[] = [];',
+      'src/store/sqlite/jobs/heartbeat.ts',
+      '  const lists = listedIn(leases);',
       `  for (const { jobId, attempt } of leases ?? []) {
-    const entry = tables.jobs.get(jobId);
-    if (entry?.status === 'pending' && entry.attempt === attempt) change(tables, entry, { status: 'running', workerId });
+    const lost = "update live set status = 'running' where job_id = ? and attempt = ? and worker_id = ? and status = 'pending'";
+    if (database.run(lost, jobId, attempt, workerId) > 0) context.heads.forget();
   }
-  const returned: LeaseRef[] = [];`,
+  const lists = listedIn(leases);`,
     ),
-    edit(`${MEMORY}/jobs/heartbeat.ts`, 'import { isSilent, type', 'import { change, isSilent, type'),
   ),
   tooth(
     true,
     'jobs go back while the answer to their claim is on its way',
-    edit(`${MEMORY}/jobs/heartbeat.ts`, 'entry.claimSeq <= seenClaim)', 'entry.claimSeq <= seenClaim + 1)'),
+    edit('src/store/sqlite/jobs/heartbeat.ts', 'row.claim_seq <= seenClaim)', 'row.claim_seq <= seenClaim + 1)'),
   ),
   tooth(
     true,
@@ -84,24 +81,20 @@ export const TEETH: Tooth[] = [
   tooth(
     true,
     'a unique key is never let go',
-    edit(
-      `${MEMORY}/jobs/finish.ts`,
-      "dropKey(tables, entry, ['pending', 'active']);",
-      "dropKey(tables, entry, ['pending']);",
-    ),
+    edit('src/store/sqlite/sql/keys.ts', "and hold <> 'time'`", "and hold = 'pending'`"),
   ),
   tooth(
     true,
     'a unique key for waiting jobs outlives the claim',
-    edit(`${MEMORY}/jobs/claim.ts`, "dropKey(tables, entry, ['pending']);", 'dropKey(tables, entry, []);'),
+    edit('src/store/sqlite/sql/keys.ts', "and hold = 'pending'`", "and hold = 'none'`"),
   ),
   tooth(
     true,
     'a tick is judged again because its cursor was not written',
     edit(
-      `${MEMORY}/schedules/write-ticks.ts`,
-      'line.cursor = plan.cursor;',
-      'line.cursor = Math.min(line.cursor, plan.cursor);',
+      'src/store/engine/schedules/write-ticks.ts',
+      'return { id: line.id, cursor, nextDue, tail };',
+      'return { id: line.id, cursor: Math.min(line.cursor, cursor), nextDue, tail };',
     ),
   ),
   tooth(
@@ -135,15 +128,15 @@ export const TEETH: Tooth[] = [
     true,
     'the overlap check ignores manual runs',
     edit(
-      `${MEMORY}/schedules/write-ticks.ts`,
-      'tables.live.runsOf(line).map(',
-      "tables.live.runsOf(line).filter(({ spec }) => spec.tick?.kind !== 'manual').map(",
+      'src/store/engine/schedules/rows.ts',
+      'from live where line ${anyOf(lines)}\n',
+      "from live where line ${anyOf(lines)} and not exists (select 1 from tick t where t.job_id = live.job_id and t.kind = 'manual')\n",
     ),
   ),
   tooth(
     true,
     'a queue runs one job more than its limit',
-    edit(`${MEMORY}/jobs/claim.ts`, ': row.maxRunning - this', ': row.maxRunning + 1 - this'),
+    edit('src/store/sqlite/jobs/headroom.ts', 'row.max_running - running', 'row.max_running + 1 - running'),
   ),
   tooth(
     true,
@@ -153,14 +146,22 @@ export const TEETH: Tooth[] = [
   tooth(
     true,
     'the end of a job lets none start that waits for its limit',
-    edit(`${MEMORY}/jobs/meters.ts`, '    tables.live.parkings.reopen(name);\n  }', '  }'),
+    edit(
+      'src/store/sqlite/jobs/meters.ts',
+      'if (names.length > 0) database.run(sql.openParkings',
+      'if (names.length < 0) database.run(sql.openParkings',
+    ),
   ),
   tooth(
     false,
     'a rate forgets starts after half of its window',
     edit('src/core/meter.ts', '(at) => at > now - windowMs)', '(at) => at > now - windowMs / 2)'),
   ),
-  tooth(false, 'a paused queue is served', edit(`${MEMORY}/jobs/claim.ts`, 'if (row.pausedAt !== null) return 0;', '')),
+  tooth(
+    false,
+    'a paused queue is served',
+    edit('src/store/sqlite/jobs/headroom.ts', 'if (row.paused_at !== null) return 0;', ''),
+  ),
   tooth(
     false,
     'the jobs of one claim share the same resources',
@@ -192,30 +193,31 @@ export const TEETH: Tooth[] = [
   tooth(
     true,
     'a change is written although a cancel came in between',
-    edit(`${MEMORY}/jobs/apply-changes.ts`, '(entry.cancelRequestedAt !== null) !== fence.cancelRequested || ', ''),
+    edit('src/store/sqlite/sql/change.ts', '(l.cancel_requested_at is not null) = ?5', '?5 is not null'),
   ),
   tooth(
     true,
     'a job is taken back although its worker was heard in between',
     edit(
-      `${MEMORY}/jobs/apply-changes.ts`,
-      'if (worker?.seenAt !== fence.workerSeenAt) return undefined;',
-      'if (worker === undefined) return undefined;',
+      'src/store/sqlite/sql/change.ts',
+      '?10 is null or coalesce(w.seen_at, 0) = ?10',
+      '?10 is null or w.id is not null',
     ),
   ),
   tooth(
     false,
     'a draining worker is given jobs',
-    edit(
-      `${MEMORY}/jobs/claim.ts`,
-      'if (worker.draining || isSilent(tables, worker))',
-      'if (isSilent(tables, worker))',
-    ),
+    edit('src/store/sqlite/jobs/claim.ts', 'if (worker.draining || worker.silent)', 'if (worker.silent)'),
   ),
   tooth(
     true,
     'the end of a skipped job is not passed on',
-    edit(`${MEMORY}/jobs/finish.ts`, '  tables.cascade.add(entry);\n', ''),
+    edit(
+      'src/store/sqlite/graph/graph-update.ts',
+      `    if (job.flags & FLAG.hasChildren) this.#queued.set(job.jobId, modeOf(job));
+`,
+      '',
+    ),
   ),
   tooth(
     true,
@@ -243,7 +245,11 @@ export const TEETH: Tooth[] = [
   tooth(
     true,
     'an idempotency key is not looked up',
-    edit(`${MEMORY}/jobs/idempotency.ts`, 'return answer;', 'return undefined;'),
+    edit(
+      'src/store/sqlite/jobs/idempotency.ts',
+      'if (stored === undefined) return undefined;',
+      "if (stored?.fingerprint !== '') return undefined;",
+    ),
   ),
   tooth(
     false,

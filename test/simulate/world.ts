@@ -1,7 +1,7 @@
 /** The parts of a simulation: schedulers, workers, clients and the store, and what happens to them. */
 
 import type { Log } from '../../src/ops/log.ts';
-import { openMemory } from '../../src/store/memory/base/open.ts';
+import { openMemory } from '../../src/store/memory/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { Chance } from './chance.ts';
 import { Conditions } from './conditions.ts';
@@ -78,6 +78,7 @@ export class World {
         }
         await this.witness.called(name, args, answer);
       },
+      onHeard: (part, effects) => this.note(part.name, `heard of side effects ${brief(effects)}`),
     });
   }
 

@@ -20,6 +20,14 @@ for (const dialect of ['postgres', 'sqlite']) {
   });
 }
 
+test('migrations: what both share has a number and a name of both', () => {
+  const shared = readdirSync(join(STORES, 'migrations'));
+  assert.deepEqual(
+    shared.filter((name) => !migrationsOf('sqlite').includes(name)),
+    [],
+  );
+});
+
 test('migrations: both dialects have the same numbers under the same names', () => {
   assert.deepEqual(migrationsOf('sqlite'), migrationsOf('postgres'));
 });

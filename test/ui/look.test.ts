@@ -24,7 +24,7 @@ function styleOf(page: Page, selector: string, property: string): Promise<string
   return page.evaluate<string>(`getComputedStyle(document.querySelector('${selector}')).${property}`);
 }
 
-test('attempts are segments beside the list too: they ran, backed off, and name their worker', async () => {
+test('attempts are segments beside the list too: they ran, waited, and name their worker', async () => {
   const { client } = dashboard;
   const command = 'echo try $WORKRON_ATTEMPT; [ $WORKRON_ATTEMPT != 1 ]';
   const job = await client.submit({ name: 'charge', command, backoff: { type: 'fixed', base: '200ms' } });
@@ -33,7 +33,10 @@ test('attempts are segments beside the list too: they ran, backed off, and name 
   await using screen = await dashboard.open(`/ui/jobs?open=${job.id}`);
   const { page } = screen;
   const panel = page.getByRole('complementary', { name: `Job ${job.id}` });
-  await panel.getByText(/^backed off \d/).waitFor();
+  await panel
+    .locator('.attempt-backoff')
+    .getByText(/^waited \d/)
+    .waitFor();
   await panel.locator('.log-text', { hasText: 'try 2' }).waitFor();
   await panel.getByRole('button', { name: /^#1 failed/ }).click();
   await panel.locator('.log-text', { hasText: 'try 1' }).waitFor();

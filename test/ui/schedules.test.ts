@@ -224,7 +224,7 @@ test('the overview reports good health only while nothing fails', async () => {
   await dashboard.client.submit({ command: 'exit 1', max_attempts: 1 });
   await page
     .getByRole('status')
-    .getByText(/1 of \d+ attempts failed in the last 24 h/)
+    .getByText(/1 of \d+ jobs? failed in the last 15 minutes/)
     .waitFor();
   assert.equal(await page.getByText('Everything is running as it should.').count(), 0);
 });

@@ -2,13 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { effort } from '../effort.ts';
-import { TestLauncher, WAYS } from '../kit/launcher.ts';
+import { MODES, TestLauncher, WAYS } from '../kit/launcher.ts';
+import { childrenOf, launcherWithin } from '../kit/processes.ts';
 
 /** Takes a second of processor time, whatever the machine does besides. */
 const BUSY = "sh -c 'ulimit -t 1; while :; do :; done'";
@@ -86,7 +87,7 @@ for (const { pidNamespace, starter } of WAYS) {
 
   test(promise('after many commands it holds no more files, and no dead child, than before'), async () => {
     await using commands = await TestLauncher.open(pidNamespace, starter);
-    const before = await filesHeld(commands);
+    const before = await heldBy(commands);
     const others = ['true', 'exit 1', 'kill -TERM $$', '(sleep 0.05; echo late) & exit'];
     for (let n = 0; n < effort.commandsInTurn; n += 8) {
       await Promise.all([
@@ -95,7 +96,7 @@ for (const { pidNamespace, starter } of WAYS) {
         commands.run(`: ${'x'.repeat(200_000)}`),
       ]);
     }
-    assert.equal(await filesHeld(commands), before);
+    assert.deepEqual(await heldBy(commands), { ...before, dead: 0 });
   });
 
   test(promise('NUL, broken UTF-8 and a missing newline pass unchanged'), async () => {
@@ -123,7 +124,7 @@ for (const { pidNamespace, starter } of WAYS) {
 
 test('launcher: the C library is called where this Node can, and not where it cannot', async () => {
   const { href } = new URL('../../src/worker/launcher/posix-starter.ts', import.meta.url);
-  const script = `const { openPosixStarter } = await import('${href}'); console.log(typeof (await openPosixStarter(null)));`;
+  const script = `const { openPosixStarter } = await import('${href}'); console.log(typeof (await openPosixStarter({ adopts: true, cells: false })));`;
   const ask = async (...flags: string[]) => {
     const args = [...flags, '--input-type=module', '-e', script];
     return (await promisify(execFile)(process.execPath, args)).stdout.trim();
@@ -133,16 +134,27 @@ test('launcher: the C library is called where this Node can, and not where it ca
   if (can) assert.equal(await ask('--no-experimental-ffi'), 'undefined');
 });
 
-/** The least of several counts: a command may look while the launcher still holds what it took to start it. */
-async function filesHeld(commands: TestLauncher): Promise<number> {
-  const counts: number[] = [];
-  for (let n = 0; n < 5; n += 1) {
-    const { output } = await commands.run(
-      'sleep 0.02; ls /proc/$PPID/fd | wc -l; wc -w < /proc/$PPID/task/$PPID/children',
-    );
-    // The command itself is the launcher's only child.
-    assert.match(output, /^\d+\n1\n$/);
-    counts.push(Number.parseInt(output, 10));
-  }
-  return Math.min(...counts);
+for (const pidNamespace of MODES) {
+  const promise = (name: string) => `launcher (namespace ${pidNamespace}): ${name}`;
+
+  test(promise('the C library is not called any more after a crash, but after a kill'), async () => {
+    await using commands = await TestLauncher.open(pidNamespace);
+    const usageAfter = async (signal: NodeJS.Signals) => {
+      const ended = commands.run('sleep 60');
+      await commands.run('true');
+      process.kill(launcherWithin(commands.launcher.pid as number), signal);
+      assert.equal((await ended).stopped, 'launcher');
+      return (await commands.run('true')).usage;
+    };
+    assert.equal((await usageAfter('SIGKILL')) !== null, isBuiltin('node:ffi'));
+    assert.equal(await usageAfter('SIGSEGV'), null);
+  });
+}
+
+/** The files and dead children of the launcher, after as many commands at once as the test runs. */
+async function heldBy(commands: TestLauncher): Promise<{ files: number; dead: number }> {
+  await Promise.all(Array.from({ length: 8 }, () => commands.run('sleep 0.05')));
+  const pid = launcherWithin(commands.launcher.pid as number);
+  const dead = childrenOf(pid).filter((child) => /^State:\s+Z/m.test(readFileSync(`/proc/${child}/status`, 'utf8')));
+  return { files: readdirSync(`/proc/${pid}/fd`).length, dead: dead.length };
 }

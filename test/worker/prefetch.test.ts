@@ -15,6 +15,8 @@ import { Assignment } from '../../src/worker/run/assignment.ts';
 import { effort } from '../effort.ts';
 import { Child } from '../kit/child.ts';
 import { eventually } from '../kit/eventually.ts';
+import { ScriptedSource } from '../kit/scripted-source.ts';
+import { TestWorker } from '../kit/worker.ts';
 
 function claimedJob(id: number, priority: number): ClaimedJob {
   return {
@@ -142,6 +144,38 @@ test('prefetch: a worker that leaves gives back at once what has not started, un
   const back = jobs.filter(({ attempts, status }) => attempts > 0 && status === 'pending');
   assert.ok(back.length > 4, `${back.length} were waiting at the worker`);
   assert.ok(back.every(({ failures, interruptions }) => failures === 0 && interruptions === 0));
+});
+
+test('prefetch: a suspect starts once the jobs that run have been reported, and others only once it has been', async () => {
+  const source = new ScriptedSource();
+  const reported: number[][] = [];
+  const started = Promise.withResolvers<void>();
+  const work = async () => {
+    reported.push(source.settlements.map(({ jobId }) => jobId));
+    started.resolve();
+    await setTimeout(50);
+  };
+  await using _ = new TestWorker(source, { handlers: { work } });
+  const [first] = source.submit({ handler: 'work' }) as [number];
+  await started.promise;
+  const [suspect] = source.submit({ handler: 'work', suspect: true }) as [number];
+  await source.until(() => source.claims.length === 2);
+  const [last] = source.submit({ handler: 'work' }) as [number];
+  await source.outcome(last);
+  assert.deepEqual(reported, [[], [first], [first, suspect]]);
+});
+
+test('prefetch: a suspect neither waits for long for others, nor do they for it', async () => {
+  const source = new ScriptedSource();
+  const gate = Promise.withResolvers<void>();
+  const handlers = { long: () => gate.promise, short: () => undefined };
+  await using _ = new TestWorker(source, { handlers });
+  source.submit({ handler: 'long' });
+  await source.until(() => source.claims.length === 2);
+  source.submit({ handler: 'long', suspect: true });
+  const [last] = source.submit({ handler: 'short' }) as [number];
+  assert.equal((await source.outcome(last)).type, 'succeeded');
+  gate.resolve();
 });
 
 /** A worker with more jobs waiting than this has prefetched. */

@@ -1,8 +1,19 @@
 /** Commands as another user: by each way to start a shell, with real processes. */
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { chownSync, existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { silentLog } from '../../src/ops/log.ts';
@@ -13,8 +24,9 @@ import { type CommandUser, findCommandUser } from '../../src/worker/launcher/com
 import { identityOf, TREE_MARK } from '../../src/worker/launcher/process-table.ts';
 import { sweepOrphans } from '../../src/worker/launcher/sweep.ts';
 import { WorkFolder } from '../../src/worker/launcher/work-folder.ts';
+import { jobScripts, makeClosedFolder } from '../attack/job-scripts.ts';
 import { TestLauncher, WAYS } from '../kit/launcher.ts';
-import { longSleep, pidsOf, untilAlive } from '../kit/processes.ts';
+import { launcherWithin, longSleep, pidsOf, untilAlive } from '../kit/processes.ts';
 import { temporaryFolder } from '../kit/workron-process.ts';
 
 const OTHER = 65_533;
@@ -30,6 +42,21 @@ const needsRoot = { skip: process.getuid?.() === 0 ? false : 'only root can act 
 
 const uidsOf = (pid: number) => /^Uid:\t(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
 
+/** Starts a few commands at once. They end well. */
+async function startAll(commands: TestLauncher): Promise<void> {
+  const ended = await Promise.all(Array.from({ length: 8 }, () => commands.run('true')));
+  assert.deepEqual(
+    ended.filter(({ exitCode }) => exitCode !== 0),
+    [],
+  );
+}
+
+async function killLauncher(commands: TestLauncher): Promise<void> {
+  const ended = commands.run('sleep 60');
+  process.kill(commands.launcher.pid as number, 'SIGKILL');
+  await ended;
+}
+
 for (const { pidNamespace, starter } of WAYS) {
   const promise = (name: string) => `run-as (namespace ${pidNamespace}, starter ${starter}): ${name}`;
   const open = (noNewPrivileges = true) => TestLauncher.open(pidNamespace, starter, { user, noNewPrivileges });
@@ -37,12 +64,11 @@ for (const { pidNamespace, starter } of WAYS) {
   test(promise('a command has the ids, groups and variables of the user, and no other right'), needsRoot, async () => {
     await using commands = await open();
     const status = await commands.run("grep -E '^(Uid|Gid|Groups|Cap(Prm|Eff|Amb)|NoNewPrivs):' /proc/self/status");
-    const groups = starter === 'auto' ? `65532 ${OTHER} ` : ' ';
     const four = Array(4).fill(OTHER).join('\t');
     const none = '0'.repeat(16);
     assert.equal(
       status.output,
-      `Uid:\t${four}\nGid:\t${four}\nGroups:\t${groups}\n` +
+      `Uid:\t${four}\nGid:\t${four}\nGroups:\t65532 ${OTHER} \n` +
         `CapPrm:\t${none}\nCapEff:\t${none}\nCapAmb:\t${none}\nNoNewPrivs:\t1\n`,
     );
     const rest = await commands.run('echo $HOME $USER $LOGNAME $SHELL $PWD; echo again > /dev/stderr');
@@ -64,13 +90,79 @@ for (const { pidNamespace, starter } of WAYS) {
   test(promise('the launcher stays root, and goes on after a command that could not start'), needsRoot, async () => {
     await using commands = await open();
     await using folder = await temporaryFolder();
-    const closed = await commands.run('cd . || exit 9; echo in', { cwd: folder.path });
-    if (starter === 'auto') assert.equal(closed.startError, `${folder.path} cannot be entered`);
-    else assert.notEqual(closed.output, '', 'the shell says that it is not in a folder that it can use');
+    const closed = await commands.run('true', { cwd: folder.path });
+    assert.equal(closed.startError, `${folder.path} cannot be entered`);
     assert.match((await commands.run('true', { cwd: '/no/such' })).startError ?? '', /does not exist/);
     assert.equal((await commands.run('id -u')).output, `${OTHER}\n`);
     assert.equal(uidsOf(commands.launcher.pid as number), '0\t0\t0\t0');
   });
+
+  test(promise('what a hostile job tries does not work, nor on the next launcher'), needsRoot, async () => {
+    await using commands = await open();
+    await using folder = await temporaryFolder();
+    const scripts = jobScripts({ pid: process.pid, closed: makeClosedFolder(folder.path) });
+    for (const launcher of ['first', 'next']) {
+      const busy = startAll(commands);
+      const tried = scripts.map(async ({ name, script, cwd = null, env = {} }) => {
+        const { exitCode, stopped } = await commands.run(`(${script}) >/dev/null 2>&1`, { cwd, env });
+        return exitCode === 0 || stopped === 'launcher' ? [`${launcher} launcher: ${name}`] : [];
+      });
+      assert.deepEqual((await Promise.all(tried)).flat(), []);
+      await busy;
+      if (launcher === 'first') await killLauncher(commands);
+    }
+  });
+
+  test(promise('no thread of the launcher has the user’s ids, even while a command starts'), needsRoot, async () => {
+    await using commands = await open();
+    await commands.run('true');
+    const threads = readdirSync(`/proc/${launcherWithin(commands.launcher.pid as number)}/task`);
+    const tries = 'for tid; do kill -0 "$tid" && echo "signalled $tid" && exit; done';
+    const signaller = spawn('sh', ['-c', `while :; do ${tries}; done`, 'sh', ...threads], {
+      uid: OTHER,
+      gid: OTHER,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const closed = once(signaller, 'close');
+    let told = '';
+    signaller.stdout.on('data', (text: Buffer) => (told += text.toString()));
+    for (let n = 0; n < 20; n += 1) await startAll(commands);
+    signaller.kill('SIGKILL');
+    await closed;
+    assert.equal(told, '');
+  });
+
+  test(promise('a folder that the user may not see is not told from one that does not exist'), needsRoot, async () => {
+    await using commands = await open();
+    await using folder = await temporaryFolder();
+    const errorOf = async (name: string) => {
+      const { startError } = await commands.run('true', { cwd: join(folder.path, name) });
+      return startError?.replace(name, 'NAME');
+    };
+    writeFileSync(join(folder.path, 'file'), '');
+    mkdirSync(join(folder.path, 'folder'));
+    assert.ok(await errorOf('missing'));
+    assert.equal(await errorOf('file'), await errorOf('missing'));
+    assert.equal(await errorOf('folder'), await errorOf('missing'));
+  });
+
+  test(
+    promise('a command that kills its parent ends no other command, if the C library can be called'),
+    needsRoot,
+    async () => {
+      await using commands = await open();
+      const line = longSleep();
+      const neighbour = commands.run(`timeout 1.5 ${line}; (exit 7)`);
+      await untilAlive(line, 1);
+      const hostile = commands.run('kill -KILL $PPID; sleep 0.5; exit 3');
+      const ends = (await Promise.all([hostile, neighbour])).map(({ exitCode, stopped }) => exitCode ?? stopped);
+      // Without the C library, the launcher cannot adopt them.
+      const adopts = starter === 'auto' && isBuiltin('node:ffi');
+      assert.deepEqual(ends, adopts ? [3, 7] : ['launcher', 'launcher']);
+      assert.deepEqual(pidsOf(line), []);
+      assert.equal((await commands.run('id -u')).output, `${OTHER}\n`);
+    },
+  );
 
   test(
     promise('stopping reaches processes of the user, however they hide and whatever they ignore'),
@@ -96,7 +188,7 @@ for (const { pidNamespace, starter } of WAYS) {
     const line = longSleep();
     const ended = commands.run(`setsid ${line} & ${line}`);
     await untilAlive(line, 2);
-    process.kill(commands.launcher.pid as number, 'SIGKILL');
+    await killLauncher(commands);
     assert.equal((await ended).stopped, 'launcher');
     assert.deepEqual(pidsOf(line), []);
     assert.equal((await commands.run('id -u')).output, `${OTHER}\n`);
@@ -110,7 +202,7 @@ test(
     const [theirs, ours] = [longSleep(), longSleep()];
     const mark = `${identityOf(1).replace(/\.\d+$/, '.1')}.1`;
     const script = `setpriv --reuid=${OTHER} --regid=${OTHER} --clear-groups env ${TREE_MARK}=${mark} ${theirs} & ${ours} & wait`;
-    const child = (await import('node:child_process')).spawn('sh', ['-c', script], { detached: true, stdio: 'ignore' });
+    const child = spawn('sh', ['-c', script], { detached: true, stdio: 'ignore' });
     try {
       await untilAlive(theirs, 1);
       await untilAlive(ours, 1);
@@ -159,9 +251,9 @@ test(
     using folder = new WorkFolder(user);
     const at = (name: string) => join(folder.commands, name);
     symlinkSync(secret, at('result'));
-    assert.match((takeResult(at('result'), user) as { error: string }).error, /is not a plain file/);
+    assert.match((takeResult(at('result'), user, String) as { error: string }).error, /is not a plain file/);
     execFileSync('ln', [secret, at('result')]);
-    assert.match((takeResult(at('result'), user) as { error: string }).error, /is a file of another user/);
+    assert.match((takeResult(at('result'), user, String) as { error: string }).error, /is a file of another user/);
     symlinkSync(secret, at('input'));
     writePlainFile(at('input'), 'changed', user);
     assert.equal(readFileSync(secret, 'utf8'), 'token=abc\n');

@@ -10,7 +10,7 @@ import { findingsOf } from './issues.ts';
 import { lintWorkflow } from './lint.ts';
 import { workflowKey } from './names.ts';
 import { ParamDeclaration, paramFrom } from './params.ts';
-import { type SourceFinding, type SourcePath, type SourceProblem, WorkflowSource } from './source.ts';
+import { MAX_PROBLEMS, type SourceFinding, type SourcePath, type SourceProblem, WorkflowSource } from './source.ts';
 import { ListedStep, MappedStep, stepDefaultsShape } from './step.ts';
 
 const WorkflowFile = strict({
@@ -34,25 +34,27 @@ const WorkflowFile = strict({
 });
 type WorkflowFile = z.output<typeof WorkflowFile>;
 
-/** Further problems are left out: the first ones are enough to find the mistake. */
-const MAX_PROBLEMS = 100;
+/** How many characters the default variables may have in all steps together. */
+const MAX_DEFAULT_ENV_LENGTH = 32 * 1024 * 1024;
 
 export interface ReadWorkflow {
   /** `null` if there are errors. */
   definition: WorkflowDefinition | null;
-  /** Errors and warnings, from top to bottom. */
+  /** Errors and warnings, from top to bottom; at most 100, errors before warnings. */
   problems: SourceProblem[];
+  /** How many problems are left out. */
+  more: number;
 }
 
 /** Never throws: returns a definition, or errors with their places in the text. */
 export function readWorkflowFile(text: string): ReadWorkflow {
   const source = new WorkflowSource(text);
-  if (source.problems.length > 0) return { definition: null, problems: sorted(source.problems) };
+  if (source.problems.length > 0) return { definition: null, problems: sorted(source.problems), more: source.more };
   const { definition, findings: all } = define(source.value);
   const findings = all.toSorted((a, b) => Number(a.severity === 'warning') - Number(b.severity === 'warning'));
   const problems = sorted(findings.slice(0, MAX_PROBLEMS).map((finding) => source.locate(finding)));
   const broken = findings.some(({ severity }) => severity === 'error');
-  return { definition: broken ? null : definition, problems };
+  return { definition: broken ? null : definition, problems, more: Math.max(0, findings.length - MAX_PROBLEMS) };
 }
 
 function define(value: unknown): { definition: WorkflowDefinition | null; findings: SourceFinding[] } {
@@ -60,6 +62,8 @@ function define(value: unknown): { definition: WorkflowDefinition | null; findin
   const result = WorkflowFile.safeParse(value);
   if (!result.success) return { definition: null, findings: findingsOf(result.error.issues, value) };
   const file = result.data;
+  const copied = copiedLength(file);
+  if (copied > MAX_DEFAULT_ENV_LENGTH) return { definition: null, findings: [tooMuchEnv(copied)] };
   const definition = {
     name: file.name,
     description: file.description ?? null,
@@ -80,6 +84,17 @@ const emptyFile: SourceFinding = {
   path: [],
   at: 'value',
 };
+
+function tooMuchEnv(length: number): SourceFinding {
+  const message = `env: each step gets a copy, ${length} characters in all; at most ${MAX_DEFAULT_ENV_LENGTH}`;
+  return { severity: 'error', message, path: ['defaults', 'env'], at: 'key' };
+}
+
+/** The length of the default variables in all steps. */
+function copiedLength({ defaults, steps }: WorkflowFile): number {
+  const count = Array.isArray(steps) ? steps.length : Object.keys(steps).length;
+  return defaults?.env === undefined ? 0 : count * JSON.stringify(defaults.env).length;
+}
 
 function stepsOf(file: WorkflowFile): StepDefinition[] {
   const defaults = file.defaults ?? {};

@@ -63,10 +63,13 @@ export function findingsOf(issues: readonly z.core.$ZodIssue[], value: unknown, 
 function findings(issue: z.core.$ZodIssue, value: unknown, path: SourcePath): SourceFinding[] {
   const found = valueAt(value, issue.path as SourcePath);
   switch (issue.code) {
-    case 'unrecognized_keys':
-      return issue.keys.map((key, index) =>
-        error(unknownKey(key, issue.message.split('\n')[index] ?? ''), [...path, key], 'key'),
-      );
+    case 'unrecognized_keys': {
+      const hints = issue.message.split('\n');
+      return issue.keys.map((key, index) => {
+        const hint = hints[index];
+        return error(hint === undefined ? `unknown key "${key}"` : unknownKey(key, hint), [...path, key], 'key');
+      });
+    }
     case 'invalid_key':
       return [error(issue.issues[0]?.message ?? 'not a valid name', path, 'key')];
     case 'invalid_union': {

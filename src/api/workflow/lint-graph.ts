@@ -1,21 +1,16 @@
 /** Finds unknown dependencies, cycles, and steps that can never run. */
 
 import { cycleText, type GraphProblem, orderGraph } from '../../core/dag/order.ts';
-import { nearestWord } from '../../core/suggest.ts';
+import { Suggestions } from '../../core/suggest.ts';
 import type { StepDefinition, WorkflowDefinition } from './definition.ts';
 import type { StepPaths } from './lint.ts';
 import type { SourceFinding } from './source.ts';
 
-/** The number of unknown dependencies for which a suggestion is made. */
-const MAX_SUGGESTIONS = 20;
-
 export function lintGraph({ steps }: WorkflowDefinition, pathOf: StepPaths): SourceFinding[] {
   const { order, problems } = orderGraph(steps);
   if (problems.length > 0) {
-    const keys = steps.map(({ key }) => key);
-    return problems.map((problem, count) =>
-      describe(problem, { steps, pathOf, keys: count < MAX_SUGGESTIONS ? keys : [] }),
-    );
+    const suggestions = new Suggestions(steps.map(({ key }) => key));
+    return problems.map((problem) => describe(problem, { steps, pathOf, suggestions }));
   }
   return [...lintConditions(steps, pathOf), ...lintDeadSteps(steps, order, pathOf)];
 }
@@ -23,11 +18,11 @@ export function lintGraph({ steps }: WorkflowDefinition, pathOf: StepPaths): Sou
 interface Naming {
   steps: readonly StepDefinition[];
   pathOf: StepPaths;
-  /** The names to suggest from. */
-  keys: readonly string[];
+  /** Of keys of steps. */
+  suggestions: Suggestions;
 }
 
-function describe(problem: GraphProblem, { steps, pathOf, keys }: Naming): SourceFinding {
+function describe(problem: GraphProblem, { steps, pathOf, suggestions }: Naming): SourceFinding {
   const step = (place: number): StepDefinition => steps[place] as StepDefinition;
   const error = (message: string, path: SourceFinding['path']): SourceFinding => ({
     severity: 'error',
@@ -50,21 +45,25 @@ function describe(problem: GraphProblem, { steps, pathOf, keys }: Naming): Sourc
     }
     default: {
       const name = step(problem.node).dependsOn[problem.edge] as string;
-      return error(describeEdge(problem.kind, name, keys), [...pathOf(problem.node), 'depends_on', problem.edge]);
+      return error(describeEdge(problem.kind, name, suggestions), [
+        ...pathOf(problem.node),
+        'depends_on',
+        problem.edge,
+      ]);
     }
   }
 }
 
-function describeEdge(kind: 'unknown' | 'self' | 'repeated', name: string, keys: readonly string[]): string {
+function describeEdge(kind: 'unknown' | 'self' | 'repeated', name: string, suggestions: Suggestions): string {
   if (kind === 'self') return `depends_on: step "${name}" depends on itself`;
   if (kind === 'repeated') return `depends_on: "${name}" is named twice`;
-  const near = nearestWord(name, keys);
-  return `depends_on: there is no step "${name}"${near === undefined ? '' : ` (did you mean "${near}"?)`}`;
+  return `depends_on: there is no step "${name}"${suggestions.hint(name)}`;
 }
 
 /** Warns of conditions that do not mean what they seem to. */
 function lintConditions(steps: readonly StepDefinition[], pathOf: StepPaths): SourceFinding[] {
   const byKey = new Map(steps.map((step) => [step.key, step]));
+  const unheard = unheardParents(byKey);
   return steps.flatMap((step, place): SourceFinding[] => {
     if (step.if !== 'failure') return [];
     if (step.dependsOn.length === 0) {
@@ -77,18 +76,36 @@ function lintConditions(steps: readonly StepDefinition[], pathOf: StepPaths): So
         },
       ];
     }
-    const message = unheardFailure(step, byKey);
+    const message = unheardFailure(step, byKey, unheard);
     return message === undefined ? [] : [{ severity: 'warning', message, path: [...pathOf(place), 'if'], at: 'value' }];
   });
 }
 
 /** If the parent of a parent fails, the parent is skipped, which is not a failure. Steps with several parents are not reported. */
-function unheardFailure(step: StepDefinition, byKey: ReadonlyMap<string, StepDefinition>): string | undefined {
+function unheardFailure(
+  step: StepDefinition,
+  byKey: ReadonlyMap<string, StepDefinition>,
+  unheardBy: (parent: StepDefinition) => string | undefined,
+): string | undefined {
   const parent = step.dependsOn.length === 1 ? byKey.get(step.dependsOn[0] as string) : undefined;
   if (parent === undefined || parent.if !== 'success') return undefined;
-  const unheard = parent.dependsOn.find((key) => byKey.get(key)?.continueOnFailure === false);
+  const unheard = unheardBy(parent);
   if (unheard === undefined) return undefined;
   return `"${step.key}" does not run when "${unheard}" fails, as "${parent.key}" is then skipped, not failed; if it should, add "${unheard}" to depends_on`;
+}
+
+/** Finds the first parent whose failure skips a step. Each step is looked at once, however many children it has. */
+function unheardParents(byKey: ReadonlyMap<string, StepDefinition>): (step: StepDefinition) => string | undefined {
+  const known = new Map<StepDefinition, string | undefined>();
+  return (step) => {
+    if (!known.has(step)) {
+      known.set(
+        step,
+        step.dependsOn.find((key) => byKey.get(key)?.continueOnFailure === false),
+      );
+    }
+    return known.get(step);
+  };
 }
 
 /** Finds steps whose conditions can never be met. */

@@ -1,6 +1,6 @@
 /** Checks of a workflow file beyond its schema: name clashes, broken graphs, unused values. */
 
-import { nearestWord } from '../../core/suggest.ts';
+import { nearestWord, Suggestions } from '../../core/suggest.ts';
 import type { StepDefinition, WorkflowDefinition } from './definition.ts';
 import { lintCommands } from './lint-commands.ts';
 import { lintGraph } from './lint-graph.ts';
@@ -89,6 +89,8 @@ function firstOf(names: Map<string, string>, variable: string, name: string): st
 /** Finds for_each lists that do not exist. */
 function lintForEach(definition: WorkflowDefinition, pathOf: StepPaths): SourceFinding[] {
   const stepKeys = new Set(definition.steps.map(({ key }) => key));
+  const params = new Map(definition.params.map((param) => [param.name, param]));
+  const suggestions = new Suggestions([...params.keys()]);
   return definition.steps.flatMap((step, place): SourceFinding[] => {
     const { forEach } = step;
     const path = [...pathOf(place), 'for_each'];
@@ -102,20 +104,20 @@ function lintForEach(definition: WorkflowDefinition, pathOf: StepPaths): SourceF
     const message =
       forEach.param === undefined
         ? outputProblem(step, splitOutput(forEach.output as string).step, stepKeys)
-        : listParamProblem(definition, forEach.param);
+        : listParamProblem(forEach.param, params, suggestions);
     return message === undefined
       ? []
       : [{ severity: 'error', message: `for_each: ${message}`, path: [...path, source], at: 'value' }];
   });
 }
 
-function listParamProblem({ params }: WorkflowDefinition, name: string): string | undefined {
-  const param = params.find((each) => each.name === name);
-  if (param === undefined)
-    return `there is no parameter "${name}"${suggestion(
-      name,
-      params.map((each) => each.name),
-    )}`;
+function listParamProblem(
+  name: string,
+  params: ReadonlyMap<string, Param>,
+  suggestions: Suggestions,
+): string | undefined {
+  const param = params.get(name);
+  if (param === undefined) return `there is no parameter "${name}"${suggestions.hint(name)}`;
   return param.type === 'list' ? undefined : `the parameter "${name}" is of type ${param.type}, expected a list`;
 }
 

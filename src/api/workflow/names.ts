@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 
+export const MAX_NAME_LENGTH = 128;
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,127}$/;
 const NAME_MESSAGE = 'expected a name of letters, digits, _ and - that begins with a letter or _, at most 128 long';
 

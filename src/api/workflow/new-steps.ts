@@ -3,15 +3,12 @@
 import type { NewStep, NewSteps } from '../../core/dag/new-workflow.ts';
 import { cycleText, Graph, type GraphProblem } from '../../core/dag/order.ts';
 import { WorkronError } from '../../core/error.ts';
-import { invalid } from '../decode.ts';
+import { invalid, MAX_ERRORS } from '../decode.ts';
 import { memberOf } from '../gang.ts';
 import { newJobFrom } from '../job-wire.ts';
 import { parentPrefix } from './names.ts';
 import { PackedJson } from './packed-json.ts';
 import { splitOutput, type WorkflowStep as WireStep } from './step.ts';
-
-/** Further errors are left out: the first ones are enough to find the mistake. */
-const MAX_ERRORS = 20;
 
 interface FieldProblem {
   pointer: string;

@@ -1,9 +1,9 @@
 /** Parameters of a workflow: declarations, and the check of given values against them. */
 
 import { z } from 'zod';
-import { didYouMean } from '../../core/suggest.ts';
+import { knownNames, Suggestions } from '../../core/suggest.ts';
 import { findUnclean, pointerStep } from '../../core/text.ts';
-import { invalid } from '../decode.ts';
+import { invalid, MAX_ERRORS } from '../decode.ts';
 import { MAX_JOBS } from '../job-submission.ts';
 import { strict } from '../schemas.ts';
 
@@ -100,11 +100,13 @@ export function resolveParams(
   const wrong = (name: string, detail: string): void => {
     errors.push({ pointer: `/params/${pointerStep(name)}`, detail });
   };
-  const names = params.map(({ name }) => name);
+  const names = new Set(params.map(({ name }) => name));
+  const suggestions = new Suggestions([...names]);
+  const known = names.size === 0 ? 'the workflow has none' : `known are ${knownNames([...names])}`;
   for (const name of Object.keys(given)) {
-    if (names.includes(name)) continue;
-    const known = names.length === 0 ? 'the workflow has none' : `known are ${names.join(', ')}`;
-    wrong(name, `unknown parameter; ${didYouMean(name, names) ?? known}`);
+    if (names.has(name)) continue;
+    const near = suggestions.nearest(name);
+    wrong(name, `unknown parameter; ${near === undefined ? known : `did you mean ${near}?`}`);
   }
   for (const param of params) {
     const value = Object.hasOwn(given, param.name) ? readAs(param.type, given[param.name]) : param.default;
@@ -120,7 +122,7 @@ export function resolveParams(
     if (problem === undefined) values.set(param.name, value as ParamValue);
     else wrong(param.name, problem);
   }
-  if (errors.length > 0) throw invalid(errors);
+  if (errors.length > 0) throw invalid(errors.slice(0, MAX_ERRORS), errors.length);
   return values;
 }
 
@@ -133,7 +135,7 @@ function readAs(type: ParamType, value: unknown): unknown {
     case 'integer':
       return /^[+-]?\d+$/.test(value) ? Number(value) : value;
     case 'number':
-      return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value) ? Number(value) : value;
+      return /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(value) ? Number(value) : value;
     case 'boolean':
       return value === 'true' ? true : value === 'false' ? false : value;
     case 'list':

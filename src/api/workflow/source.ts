@@ -1,6 +1,17 @@
 /** Parses the text of a file as YAML (JSON is YAML), and finds the line and column of a value. */
 
-import { type Document, isAlias, isCollection, isMap, isScalar, isSeq, type Pair, parseDocument, visit } from 'yaml';
+import {
+  Alias,
+  type Document,
+  isCollection,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  type Pair,
+  parseDocument,
+  visit,
+} from 'yaml';
 import { findUnclean } from '../../core/text.ts';
 
 export type SourcePath = readonly (string | number)[];
@@ -25,7 +36,12 @@ export interface SourceProblem {
   sourceLine: string;
 }
 
+/** Further problems are left out: the first ones are enough to find the mistake. */
+export const MAX_PROBLEMS = 100;
+/** How many characters all aliases of a file may stand for. */
+const MAX_ALIASED_LENGTH = 4 * 1024 * 1024;
 const TOO_DEEP = 'nested too deeply';
+const TOO_MANY_ALIASES = 'too many aliases';
 
 /** The offsets of the first character and of the one after the last. */
 type Range = readonly [from: number, to: number];
@@ -33,11 +49,17 @@ type Range = readonly [from: number, to: number];
 export class WorkflowSource {
   /** The parsed value, if there are no problems. */
   readonly value: unknown;
-  /** The problems that prevent parsing. */
+  /** The problems that prevent parsing, at most `MAX_PROBLEMS`. */
   readonly problems: SourceProblem[];
+  /** How many such problems are left out. */
+  readonly more: number = 0;
   readonly #text: string;
   readonly #lines: LineStarts;
   readonly #document: Document | undefined;
+  /** What each alias stands for. */
+  readonly #targets = new Map<unknown, unknown>();
+  /** The pairs of maps by key, of maps in which something was located. */
+  readonly #pairs = new Map<readonly Pair[], ReadonlyMap<string | undefined, Pair>>();
 
   constructor(text: string) {
     this.#text = text;
@@ -50,8 +72,10 @@ export class WorkflowSource {
         uniqueKeys: false,
         logLevel: 'error',
       });
-      this.problems = this.#syntaxProblems(this.#document);
-      if (this.problems.length > 0) return;
+      const found = this.#syntaxProblems(this.#document);
+      this.problems = found.slice(0, MAX_PROBLEMS).map(([message, range]) => this.#problem('error', message, range));
+      this.more = found.length - this.problems.length;
+      if (found.length > 0) return;
       this.value = this.#document.toJS() as unknown;
       this.problems = this.#uncleanText();
     } catch (error) {
@@ -65,31 +89,47 @@ export class WorkflowSource {
     return this.#problem(finding.severity, finding.message, this.#rangeOf(finding));
   }
 
-  #syntaxProblems(document: Document): SourceProblem[] {
-    const problems = [...document.errors, ...document.warnings].map(({ message, pos }) =>
-      this.#problem('error', plainMessage(message), pos),
-    );
+  #syntaxProblems(document: Document): [message: string, Range][] {
+    const problems = [...document.errors, ...document.warnings].map(({ message, pos }): [string, Range] => [
+      plainMessage(message),
+      pos,
+    ]);
     // Errors after the parser gave up are misleading.
-    const tooDeep = problems.find(({ message }) => message === TOO_DEEP);
+    const tooDeep = problems.find(([message]) => message === TOO_DEEP);
     if (tooDeep !== undefined) return [tooDeep];
+    const anchors = new Map<string, unknown>();
     visit(document, {
-      Alias: (_, alias) => {
-        if (alias.resolve(document) === undefined)
-          problems.push(this.#problem('error', `there is no anchor &${alias.source} before this`, rangeOfNode(alias)));
+      Node: (_, node) => {
+        if (node.anchor !== undefined) anchors.set(node.anchor, node);
+        if (isMap(node)) for (const problem of keyProblems(node.items)) problems.push(problem);
       },
-      Map: (_, map) => {
-        const seen = new Set<string>();
-        for (const pair of map.items) {
-          const key = keyOf(pair);
-          if (key === undefined)
-            problems.push(this.#problem('error', 'expected a plain name as key', rangeOfNode(pair.key)));
-          else if (seen.has(key))
-            problems.push(this.#problem('error', `duplicate key "${key}"`, rangeOfNode(pair.key)));
-          else seen.add(key);
-        }
+      Alias: (_, alias) => {
+        const target = anchors.get(alias.source);
+        if (target === undefined)
+          problems.push([`there is no anchor &${alias.source} before this`, rangeOfNode(alias)]);
+        else this.#targets.set(alias, target);
       },
     });
+    for (const [alias, target] of this.#targets) resolveTo(alias as Alias, target);
+    if (problems.length === 0 && this.#lengthOf(document.contents, new Map()) > this.#text.length + MAX_ALIASED_LENGTH)
+      problems.push([TOO_MANY_ALIASES, [0, 0]]);
     return problems;
+  }
+
+  /** The number of characters with what aliases stand for in their places. */
+  #lengthOf(node: unknown, known: Map<unknown, number>): number {
+    // One that stands for what it is in has no end, and is refused for its depth.
+    if (node instanceof Alias) return known.get(this.#targets.get(node)) ?? 1;
+    if (isPair(node)) return this.#lengthOf(node.key, known) + this.#lengthOf(node.value, known);
+    if (!isCollection(node)) {
+      const [from, to] = rangeOfNode(node);
+      known.set(node, to - from + 1);
+      return to - from + 1;
+    }
+    let length = 1;
+    for (const item of node.items) length += this.#lengthOf(item, known);
+    known.set(node, length);
+    return length;
   }
 
   #uncleanText(): SourceProblem[] {
@@ -106,9 +146,9 @@ export class WorkflowSource {
     let node: unknown = this.#document?.contents;
     let range = rangeOfNode(node);
     for (const [depth, step] of path.entries()) {
-      if (isAlias(node) && this.#document !== undefined) node = node.resolve(this.#document);
+      if (this.#targets.has(node)) node = this.#targets.get(node);
       if (isMap(node)) {
-        const pair = node.items.find((each) => keyOf(each) === String(step));
+        const pair = this.#pairsOf(node.items).get(String(step));
         if (pair === undefined) break;
         node = pair.value;
         const last = depth === path.length - 1;
@@ -125,13 +165,39 @@ export class WorkflowSource {
     return range;
   }
 
+  #pairsOf(items: readonly Pair[]): ReadonlyMap<string | undefined, Pair> {
+    const known = this.#pairs.get(items) ?? new Map(items.map((pair) => [keyOf(pair), pair]));
+    this.#pairs.set(items, known);
+    return known;
+  }
+
   #problem(severity: SourceProblem['severity'], message: string, [from, to]: Range): SourceProblem {
-    const { line, column } = this.#lines.placeOf(from);
-    const start = from - (column - 1);
-    const sourceLine = /^[^\r\n]*/.exec(this.#text.slice(start))?.[0] ?? '';
+    const { line, column, end } = this.#lines.placeOf(from);
+    const lineText = this.#text.slice(from - (column - 1), end);
+    const sourceLine = lineText.endsWith('\r') ? lineText.slice(0, -1) : lineText;
     const length = Math.max(1, Math.min(to - from, sourceLine.trimEnd().length - (column - 1)));
     return { severity, message, line, column, length, sourceLine };
   }
+}
+
+function keyProblems(pairs: readonly Pair[]): [message: string, Range][] {
+  const seen = new Set<string>();
+  return pairs.flatMap((pair): [string, Range][] => {
+    const key = keyOf(pair);
+    if (key === undefined) return [['expected a plain name as key', rangeOfNode(pair.key)]];
+    if (seen.has(key)) return [[`duplicate key "${key}"`, rangeOfNode(pair.key)]];
+    seen.add(key);
+    return [];
+  });
+}
+
+/** For each alias the parser would search all anchors and aliases of the document. This gives it the one to find. */
+function resolveTo(alias: Alias, target: unknown): void {
+  const resolve = alias.resolve.bind(alias);
+  alias.resolve = (document, context) =>
+    context === undefined
+      ? (target as ReturnType<Alias['resolve']>)
+      : resolve(document, Object.assign(context, { aliasResolveCache: [target as Alias] }));
 }
 
 function keyOf({ key }: Pair): string | undefined {
@@ -160,7 +226,7 @@ function plainMessage(message: string): string {
     .replace(/^Unresolved tag: (.*)/, 'unknown tag $1')
     .replace(/"quote$/, '" quote')
     .replace(/^Maximum call stack size exceeded.*/, TOO_DEEP)
-    .replace(/^Excessive alias count.*/, 'too many aliases')
+    .replace(/^Excessive alias count.*/, TOO_MANY_ALIASES)
     .replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 }
 
@@ -172,14 +238,16 @@ class LineStarts {
     for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) this.#starts.push(end + 1);
   }
 
-  /** Line and column count from 1. */
-  placeOf(offset: number): { line: number; column: number } {
+  /** Line and column count from 1; `end` is the offset of the line feed, if there is one. */
+  placeOf(offset: number): { line: number; column: number; end: number | undefined } {
     let [low, high] = [0, this.#starts.length - 1];
     while (low < high) {
       const middle = (low + high + 1) >> 1;
       if ((this.#starts[middle] as number) <= offset) low = middle;
       else high = middle - 1;
     }
-    return { line: low + 1, column: offset - (this.#starts[low] as number) + 1 };
+    const next = this.#starts[low + 1];
+    const end = next === undefined ? undefined : next - 1;
+    return { line: low + 1, column: offset - (this.#starts[low] as number) + 1, end };
   }
 }

@@ -18,7 +18,7 @@ import type { Definition, DefinitionDetail } from './stored.ts';
 
 /** Reads the file of a definition. Throws `bad_request` with the line and column of each mistake. */
 export function newDefinitionFrom(name: string, source: string): NewDefinition {
-  const { definition, problems } = readWorkflowFile(source);
+  const { definition, problems, more } = readWorkflowFile(source);
   if (definition === null) {
     const errors = problems.filter(({ severity }) => severity === 'error');
     throw invalid(
@@ -26,6 +26,7 @@ export function newDefinitionFrom(name: string, source: string): NewDefinition {
         pointer: '/source',
         detail: `line ${line}, column ${column}: ${message}`,
       })),
+      errors.length + more,
     );
   }
   if (definition.name !== name) {

@@ -3,6 +3,7 @@
 import type { Workflow, WorkflowStep } from '../../core/dag/workflow.ts';
 import { toIdOrNull, toInstant, toInstantOrNull } from '../fields.ts';
 import { notifyToWire } from '../notify.ts';
+import { failureToWire } from '../thrown.ts';
 import type { StepState, Workflow as WireWorkflow } from './workflow.ts';
 
 export function workflowToWire(workflow: Workflow): WireWorkflow {
@@ -44,6 +45,7 @@ export function stepToWire({ key, job, condition, group }: WorkflowStep, keyOf: 
     exit_code: job.exitCode,
     signal: job.signal,
     error: job.error,
+    failure: failureToWire(job.error),
     reason: job.reason,
     rerun_of: toIdOrNull(job.rerunOf),
     progress: job.progress,

@@ -9,6 +9,7 @@ import { MAX_JOBS } from '../job-submission.ts';
 import { NotifyList, NotifyView } from '../notify.ts';
 import { Progress } from '../report.ts';
 import { named, pageOf, strict } from '../schemas.ts';
+import { Failure } from '../thrown.ts';
 import { paramVariable, workflowKey } from './names.ts';
 import { MAX_PARAM_LENGTH } from './params.ts';
 import { WorkflowStep } from './step.ts';
@@ -116,6 +117,7 @@ export const StepState = named(
     exit_code: z.number().nullable(),
     signal: z.string().nullable(),
     error: z.string().nullable(),
+    failure: Failure.nullable(),
     reason: z.enum(REASONS).nullable(),
     rerun_of: wireId.nullable().meta({ description: 'The job whose result it keeps, or that it repeats.' }),
     progress: Progress.nullable(),

@@ -7,7 +7,7 @@ import { clientCommand, connect, outputOf, print, printData } from '../client-co
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { nameOfInput } from '../input/file.ts';
-import { problemText, readText } from '../input/workflow.ts';
+import { problemsText, readText } from '../input/workflow.ts';
 import { styled } from '../output/style.ts';
 
 type Item = ScheduleApplied['items'][number];
@@ -27,7 +27,7 @@ export function applyCommand(): Command {
       if (await isWorkflow(text)) return applyWorkflow(command, { path, text, dryRun });
       const { readScheduleFile } = await import('../../api/schedule-file.ts');
       const read = readScheduleFile(text, Date.now());
-      if (read.file === null) throw refusal(path, read.problems);
+      if (read.file === null) throw refusal(path, read);
       const owner = given ?? read.file.owner ?? (path === '-' ? undefined : basename(path));
       if (owner === undefined) throw usageError('expected an owner: in the file, or by --owner');
       const body = { owner, schedules: read.file.schedules, dry_run: dryRun };
@@ -44,13 +44,9 @@ export function applyCommand(): Command {
 
 /** A workflow file has steps; a schedule file has schedules. What cannot be read is reported as a schedule file. */
 async function isWorkflow(text: string): Promise<boolean> {
-  const { parse } = await import('yaml');
-  try {
-    const value: unknown = parse(text, { logLevel: 'silent' });
-    return typeof value === 'object' && value !== null && 'steps' in value;
-  } catch {
-    return false;
-  }
+  const { WorkflowSource } = await import('../../api/workflow/source.ts');
+  const { value } = new WorkflowSource(text);
+  return typeof value === 'object' && value !== null && 'steps' in value;
 }
 
 async function applyWorkflow(
@@ -58,9 +54,9 @@ async function applyWorkflow(
   { path, text, dryRun }: { path: string; text: string; dryRun: boolean },
 ): Promise<void> {
   const { readWorkflowFile } = await import('../../api/workflow/file.ts');
-  const { definition, problems } = readWorkflowFile(text);
+  const { definition, ...found } = readWorkflowFile(text);
   if (definition === null) {
-    for (const problem of problems) process.stderr.write(problemText(nameOfInput(path), problem));
+    process.stderr.write(problemsText(nameOfInput(path), found));
     throw new CliError(EXIT.usage, `${nameOfInput(path)} is not a valid workflow; nothing was changed`);
   }
   const { name } = definition;
@@ -80,16 +76,16 @@ async function placing<T>(path: string, { locate }: ReadSchedules, send: () => P
   } catch (error) {
     const errors = error instanceof CliError ? error.problem?.['errors'] : undefined;
     if (!Array.isArray(errors) || errors.length === 0) throw error;
-    throw refusal(
-      path,
-      (errors as { pointer: string; detail: string }[]).map(({ pointer, detail }) => locate(pointer, detail)),
+    const problems = (errors as { pointer: string; detail: string }[]).map(({ pointer, detail }) =>
+      locate(pointer, detail),
     );
+    throw refusal(path, { problems, more: 0 });
   }
 }
 
-function refusal(path: string, problems: ReadSchedules['problems']): CliError {
+function refusal(path: string, found: Pick<ReadSchedules, 'problems' | 'more'>): CliError {
   const name = nameOfInput(path);
-  for (const problem of problems) process.stderr.write(problemText(name, problem));
+  process.stderr.write(problemsText(name, found));
   return new CliError(EXIT.usage, `${name} is not a valid list of schedules; nothing was changed`);
 }
 

@@ -3,6 +3,7 @@ import type { AuditEntry } from '../../api/audit.ts';
 import { routes } from '../../api/routes.ts';
 import { connect, listCommand, outputOf, print } from '../client-command.ts';
 import { countFlag, pastFlag } from '../flags/values.ts';
+import { jsonText } from '../output/json-text.ts';
 import { listText } from '../output/list.ts';
 import { oneLine } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
@@ -51,7 +52,7 @@ export function auditCommand(): Command {
     do {
       const query = { actor, path, from, to, limit: Math.min(PAGE, most - seen), cursor };
       const page = await connection.json(routes.listAudit, { query });
-      if (jsonLines) print(page.items.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+      if (jsonLines) print(page.items.map((entry) => `${jsonText(entry)}\n`).join(''));
       else entries.push(...page.items);
       seen += page.items.length;
       cursor = page.next_cursor ?? undefined;

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
+import { socketIn } from '../../core/socket-address.ts';
 import { browserUrl, findLocalServer } from '../../ops/local-server.ts';
 import { clientCommand, connect, print } from '../client-command.ts';
 import { settingsFrom } from '../flags/setting.ts';
@@ -23,7 +24,8 @@ export function authCommand(): Command {
   link.action(async () => {
     const { url } = settingsFrom(link, 'client');
     const { path } = await connect(link).json(routes.createLink);
-    print(browserUrl(url).replace(/\/+$/, '') + path);
+    // The address of the dashboard is not known over a socket.
+    print(socketIn(url) === undefined ? browserUrl(url).replace(/\/+$/, '') + path : path);
   });
   return command.addCommand(header).addCommand(link);
 }

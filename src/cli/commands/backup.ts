@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { Command } from 'commander';
+import { isThere } from '../../ops/new-file.ts';
 import { print } from '../client-command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
@@ -21,8 +22,7 @@ export function backupCommand(): Command {
     if (!existsSync(store.file)) {
       throw new CliError(EXIT.notFound, `there is no store at ${store.file}`, { hint: '--db-url sqlite:FILE' });
     }
-    if (existsSync(target))
-      throw new CliError(EXIT.conflict, `${target} exists already`, { hint: 'name another file' });
+    if (isThere(target)) throw new CliError(EXIT.conflict, `${target} exists already`, { hint: 'name another file' });
     const { copyDatabase } = await import('../../store/sqlite/base/copy-database.ts');
     copyDatabase(store.file, target);
     print(`${target}: ${statSync(target).size} bytes, a whole copy of ${store.file}`);

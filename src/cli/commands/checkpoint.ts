@@ -5,6 +5,7 @@ import { clientCommand, connect, jobId } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
+import { TerminalText } from '../output/terminal-text.ts';
 
 /** A job that runs may replace its checkpoint while it is read. */
 const TRIES = 5;
@@ -22,7 +23,9 @@ function getCommand(): Command {
   );
   return command.action(async (text: string) => {
     const data = await read(connect(command), jobId(text));
-    if (!process.stdout.write(data)) await once(process.stdout, 'drain');
+    const shown = process.stdout.isTTY ? new TerminalText() : null;
+    if (!process.stdout.write(shown === null ? data : shown.push(data) + shown.end()))
+      await once(process.stdout, 'drain');
   });
 }
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { readAuthority } from '../../ops/authority.ts';
-import { httpUrl } from '../../ops/settings/parse.ts';
+import { serverUrl } from '../../ops/settings/parse.ts';
 import { readPrivateFile } from '../../ops/settings/private-file.ts';
 import { type Profile, profileName, profileNamed, readProfiles, writeProfiles } from '../../ops/settings/profile.ts';
 import { clientCommand, outputCommand, outputOf, print, printData, refuseExtra } from '../client-command.ts';
@@ -61,7 +61,7 @@ interface SetOptions {
 function setCommand(): Command {
   const command = outputCommand('set', 'Create or change a profile')
     .addArgument(nameArgument('<name>'))
-    .option('--url <URL>', 'Address of the server', flagParser(httpUrl))
+    .option('--url <URL>', 'Address of the server', flagParser(serverUrl))
     .option('--token-file <FILE>', 'File that holds its token, which only you may read; none for no token')
     .option('--ca <FILE>', 'Certificates of the only authorities to trust; none for the public ones');
   return command.action((name: string, { url, tokenFile, ca }: SetOptions) => {

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 import type { ListedJob } from '../../api/job.ts';
+import { reasonText } from '../../api/words/reason.ts';
+import { sharedWaitText } from '../../api/words/waiting.ts';
 import { isTerminal } from '../../core/job.ts';
 import { connect, listCommand, outputOf, print } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
@@ -7,17 +9,15 @@ import { note } from '../errors/report.ts';
 import { addFilterFlags, filterFrom } from '../flags/filter.ts';
 import { countFlag } from '../flags/values.ts';
 import { watch } from '../follow/watch.ts';
-import { gist } from '../output/gist.ts';
 import { listText } from '../output/list.ts';
 import { progressText } from '../output/progress.ts';
-import { reasonText } from '../output/reason.ts';
 import { oneLine, stateFormat, stateText } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
 import { runTime, when } from '../output/when.ts';
 import { jobsRmCommand } from './change.ts';
 import { jobShowCommand } from './job.ts';
 import { listJobs } from './list-jobs.ts';
-import { waitingNotes } from './waiting-notes.ts';
+import { waitsOf } from './waits-of.ts';
 
 const WATCH_EVERY_MS = 1_000;
 
@@ -37,7 +37,7 @@ export const JOB_COLUMNS: readonly Column<Listed>[] = [
   { title: 'BY', text: (job) => oneLine(job.submitted_by ?? '–'), flexible: true, wide: true },
   { title: 'FROM', text: originOf, flexible: true, wide: true },
   { title: 'TAGS', text: (job) => oneLine(job.tags.join(',')), flexible: true, wide: true },
-  { title: 'NOTE', text: noteOf, flexible: true },
+  { title: 'NOTE', text: noteOf, flexible: true, readable: 44 },
 ];
 
 const LISTING = { columns: JOB_COLUMNS, id: (job: Listed) => job.id, none: 'no jobs' };
@@ -88,10 +88,11 @@ function jobsLsCommand(name: string): Command {
 }
 
 async function withNotes(connection: Connection, jobs: readonly ListedJob[]): Promise<Listed[]> {
-  const notes = await waitingNotes(connection, jobs);
+  const waits = await waitsOf(connection, jobs);
   return jobs.map((job) => {
-    const waitsFor = notes.get(job.id);
-    return waitsFor === undefined ? job : { ...job, waitsFor };
+    const waiting = waits.get(job.id);
+    const shared = waiting === undefined ? null : sharedWaitText(waiting);
+    return shared === null ? job : { ...job, waitsFor: `waits for ${shared}` };
   });
 }
 
@@ -117,6 +118,7 @@ function noteOf(job: Listed): string {
     return job.progress === null ? '' : progressText(job.progress);
   }
   if (job.status === 'scheduled') return `due ${when(job.run_at)}`;
-  if (job.status === 'failed' && job.error !== null) return gist(job.error);
-  return isTerminal(job.status) ? reasonText(job.reason ?? '') : oneLine(job.waitsFor ?? '');
+  if (job.status === 'failed' && job.failure !== null) return oneLine(job.failure.line);
+  if (!isTerminal(job.status)) return oneLine(job.waitsFor ?? '');
+  return job.reason === null || job.reason === job.status ? '' : reasonText(job.reason);
 }

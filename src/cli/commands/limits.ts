@@ -24,7 +24,7 @@ export function limitsCommand(): Command {
     const { items } = await connect(called).json(routes.listLimits);
     print(listText(items, LISTING, outputOf(called)));
   });
-  const set = clientCommand('set', 'Limit how many jobs with these keys run, whatever the jobs say');
+  const set = clientCommand('set', "Cap running jobs per key, overriding the jobs' own limits");
   set.option('--max <NUMBER>', 'Maximum running jobs, over all workers', countFlag(1, 1_000_000));
   command.addCommand(
     changing(set, async (key) => {
@@ -33,7 +33,7 @@ export function limitsCommand(): Command {
       return await connect(set).json(routes.setLimit, { params: { key }, body: { max } });
     }),
   );
-  const rm = clientCommand('rm', 'Let the limits of the jobs with these keys count again');
+  const rm = clientCommand('rm', "Remove the override; the jobs' own limits apply");
   command.addCommand(changing(rm, async (key) => await connect(rm).json(routes.deleteLimit, { params: { key } })));
   return command;
 }

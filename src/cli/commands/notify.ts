@@ -8,8 +8,8 @@ import { usageError } from '../errors/cli-error.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { collectNotify, countFlag, durationFlag, type NotifyFlag } from '../flags/values.ts';
 import { waitForEnd } from '../follow/wait-for-end.ts';
-import { gist } from '../output/gist.ts';
 import { listText } from '../output/list.ts';
+import { oneLine } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -72,12 +72,10 @@ function testCommand(): Command {
   });
 }
 
-function resultOf({ id, status, error, handler }: Pick<Job, 'id' | 'status' | 'error' | 'handler'>): string {
+function resultOf({ id, status, failure }: Pick<Job, 'id' | 'status' | 'failure'>): string {
   if (status === 'done') return `delivered (job ${id})`;
   if (!isTerminal(status)) return `not delivered yet (job ${id} is ${status}): workron why ${id}`;
-  // The error of a handler is a stack, whose first line says what went wrong.
-  const why = handler === null ? error : (error?.split('\n', 1)[0] ?? null);
-  return `not delivered (job ${id}): ${why === null ? status : gist(why)}`;
+  return `not delivered (job ${id}): ${failure === null ? status : oneLine(failure.line)}`;
 }
 
 function placeFlag(text: string): number | 'all' {

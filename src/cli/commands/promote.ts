@@ -39,6 +39,6 @@ export function promoteCommand(): Command {
       print(
         `${countText(rows, 'row is', 'rows are')} in PostgreSQL. Start it with the same port: workron up --db-url ${target.url.replace(/:[^:@/]*@/, ':…@')}`,
       );
-      print(`${source.file} is as it was. Do not start Workron on it again.`);
+      print(`${source.file} is as it was, but for a mark: Workron does not start on it again.`);
     });
 }

@@ -4,6 +4,8 @@ import type { Queue } from '../../api/queue.ts';
 import { routes } from '../../api/routes.ts';
 import type { Stats } from '../../api/stats.ts';
 import { withUsed } from '../../api/used-queues.ts';
+import type { Waiting } from '../../api/waiting.ts';
+import { standstillText } from '../../api/words/worries.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { didYouMean } from '../../core/suggest.ts';
 import { clientCommand, connect, outputOf, print, printData } from '../client-command.ts';
@@ -13,6 +15,7 @@ import { EXIT } from '../errors/exit-code.ts';
 import { factsText } from '../output/facts.ts';
 import { oneLine } from '../output/style.ts';
 import { span, when } from '../output/when.ts';
+import { lateWaits } from './worries-now.ts';
 
 interface UsedQueues {
   queues: Queue[];
@@ -39,12 +42,14 @@ export async function usedQueues(connection: Connection, call: { timeoutMs?: num
 export function queueShowCommand(): Command {
   const command = clientCommand('show', 'Show a queue: its limits, its jobs and its last hour');
   return command.argument('<name>', 'Queue name').action(async (name: string) => {
-    const { queues, stats } = await usedQueues(connect(command));
+    const connection = connect(command);
+    const { queues, stats } = await usedQueues(connection);
     const queue = queues.find((each) => each.name === name);
     if (queue === undefined) throw unknownQueue(name, queues);
     const { json, quiet } = outputOf(command);
     if (json) printData(queue, json);
-    else print(quiet ? queue.name : describeQueue(queue, stats));
+    else if (quiet) print(queue.name);
+    else print(describeQueue(queue, stats, (await lateWaits(connection, [queue])).get(name)));
   });
 }
 
@@ -56,13 +61,14 @@ function unknownQueue(name: string, queues: readonly Queue[]): CliError {
   return new CliError(EXIT.notFound, `queue ${oneLine(name)} has no setting and no unfinished or recent job`, { hint });
 }
 
-function describeQueue(queue: Queue, stats: Stats): string {
+function describeQueue(queue: Queue, stats: Stats, wait: Waiting | undefined): string {
   const { pending, oldest_pending_at: oldest, paused_at: pausedAt } = queue;
   return factsText(`queue ${oneLine(queue.name)}`, [
     ['state', queue.paused ? `paused${pausedAt === null ? '' : ` ${when(pausedAt)}`}` : 'open'],
     ['running', `${queue.running}${queue.max_running === null ? '' : ` of at most ${queue.max_running}`}`],
     ['rate', queue.rate === null ? null : `at most ${rateText(queue.rate)} start`],
     ['pending', `${pending}${oldest === null ? '' : `, oldest ${when(oldest)}`}`],
+    ['why', standstillText(wait)],
     ['scheduled', String(queue.scheduled)],
     ['blocked', String(queue.blocked)],
     ['last hour', lastHour(queue.name, stats)],

@@ -1,6 +1,7 @@
 import { Argument, type Command } from 'commander';
 import type { Queue } from '../../api/queue.ts';
 import { routes } from '../../api/routes.ts';
+import { standstillText } from '../../api/words/worries.ts';
 import { didYouMean } from '../../core/suggest.ts';
 import { addListing, clientCommand, connect, listCommand, outputOf, print, printData } from '../client-command.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
@@ -12,8 +13,9 @@ import { oneLine } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
 import { when } from '../output/when.ts';
 import { queueShowCommand, rateText, usedQueues } from './queue-show.ts';
+import { lateWaits } from './worries-now.ts';
 
-const COLUMNS: readonly Column<Queue>[] = [
+const COLUMNS: readonly Column<Queue & { note?: string }>[] = [
   { title: 'QUEUE', text: (queue) => oneLine(queue.name), flexible: true, identifies: true },
   {
     title: 'STATE',
@@ -27,6 +29,7 @@ const COLUMNS: readonly Column<Queue>[] = [
   { title: 'SCHEDULED', text: (queue) => String(queue.scheduled), align: 'right' },
   { title: 'BLOCKED', text: (queue) => String(queue.blocked), align: 'right' },
   { title: 'OLDEST', text: (queue) => when(queue.oldest_pending_at) },
+  { title: 'NOTE', text: ({ note: text }) => oneLine(text ?? ''), flexible: true, readable: 40 },
 ];
 
 const LISTING = { columns: COLUMNS, id: ({ name }: Queue) => name, none: 'no queues' };
@@ -35,8 +38,15 @@ const LISTING = { columns: COLUMNS, id: ({ name }: Queue) => name, none: 'no que
 export function queuesCommand(): Command {
   const command = listCommand('queues', 'List and show queues; pause, resume, limit or delete them').alias('queue');
   addListing(command, 'List queues', async (called) => {
-    const { queues } = await usedQueues(connect(called));
-    print(listText(queues, LISTING, outputOf(called)));
+    const connection = connect(called);
+    const { queues } = await usedQueues(connection);
+    const output = outputOf(called);
+    const waits = output.json || output.quiet ? new Map() : await lateWaits(connection, queues);
+    const rows = queues.map((queue) => {
+      const text = standstillText(waits.get(queue.name));
+      return text === null ? queue : { ...queue, note: text };
+    });
+    print(listText(rows, LISTING, output));
   });
   command.addCommand(queueShowCommand());
   command.addCommand(changeCommand('pause', 'Stop starting jobs of these queues', () => ({ paused: true })));

@@ -14,8 +14,8 @@ import { withProgress } from '../follow/progress.ts';
 import { tellWaiting } from '../follow/tell-waiting.ts';
 import { waitForEnd } from '../follow/wait-for-end.ts';
 import { readStandardInput } from '../input/standard-input.ts';
-import { gist } from '../output/gist.ts';
 import type { StatusLine } from '../output/status-line.ts';
+import { oneLine } from '../output/style.ts';
 
 /** `workron run -- CMD…`: submits a job, prints its output and exits with its code. */
 export function runCommand(): Command {
@@ -63,7 +63,7 @@ export function runCommand(): Command {
   );
 }
 
-/** `exit 7: ` and the last line of its output, or why it ended without one. */
-function whyNotDone({ error, reason }: Job): string {
-  return error === null ? (reason ?? 'for no known reason') : gist(error);
+/** Why it failed, or why it ended without an error. */
+function whyNotDone({ failure, reason }: Job): string {
+  return failure === null ? (reason ?? 'for no known reason') : oneLine(failure.line);
 }

@@ -4,13 +4,15 @@ import { countText } from '../../api/count-text.ts';
 import type { Health, Readiness } from '../../api/health.ts';
 import type { Queue } from '../../api/queue.ts';
 import { routes } from '../../api/routes.ts';
+import type { Stats } from '../../api/stats.ts';
+import type { Worry } from '../../api/words/worries.ts';
 import type { Worker } from '../../api/worker.ts';
 import { clientCommand, connect, outputOf, print, printData } from '../client-command.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { oneLine, styled } from '../output/style.ts';
 import { span } from '../output/when.ts';
 import { listWorkers } from './list-workers.ts';
-import { stuckJobs } from './stuck-jobs.ts';
+import { worriesNow } from './worries-now.ts';
 
 interface Status {
   health: Health;
@@ -19,8 +21,12 @@ interface Status {
   queues: Queue[] | null;
   workers: Worker[] | null;
   cluster: Cluster | null;
+  /** Of the last day. */
+  day: Stats | null;
   /** One sentence each; empty if all is well. */
   problems: string[];
+  /** What is worth a look, and no reason to say that something is wrong. */
+  notes: string[];
 }
 
 /**
@@ -39,14 +45,19 @@ export function statusCommand(): Command {
     const ready = await connection.report(routes.readReady);
     const call = ready.ready ? {} : { timeoutMs: TIMEOUT_MS };
     const ask = <T>(answer: Promise<T>): Promise<T | null> => (ready.ready ? answer : answer.catch(() => null));
-    const [queues, workers, cluster] = await Promise.all([
+    const [queues, workers, cluster, day] = await Promise.all([
       ask(connection.json(routes.listQueues, call)),
       ask(listWorkers(connection, call)),
       ask(connection.json(routes.readCluster, call)),
+      ask(connection.json(routes.readStats, { query: { from: '24h', step: '24h', by: 'outcome' }, ...call })),
     ]);
-    const seen = { health, ready, queues: queues?.items ?? null, workers, cluster };
-    const stuck = ready.ready && isServed(seen) ? await stuckJobs(connection, seen.queues ?? []) : [];
-    const status: Status = { ...seen, problems: [...problemsOf(seen), ...stuck] };
+    const seen = { health, ready, queues: queues?.items ?? null, workers, cluster, day };
+    const worries = ready.ready
+      ? await worriesNow(connection, { queues: seen.queues ?? [], workers: workers ?? [] })
+      : [];
+    const told = (tone: Worry['tone']) =>
+      worries.filter((worry) => worry.tone === tone).map(({ text }) => oneLine(text));
+    const status: Status = { ...seen, problems: [...problemsOf(seen), ...told('red')], notes: told('amber') };
     const { json } = outputOf(command);
     if (json) printData(status, json);
     else print(describe(status));
@@ -54,34 +65,18 @@ export function statusCommand(): Command {
   });
 }
 
-type Seen = Omit<Status, 'problems'>;
+type Seen = Omit<Status, 'problems' | 'notes'>;
 
 function isWell({ health, ready, problems }: Status): boolean {
   return health.status === 'ok' && ready.ready && problems.length === 0;
 }
 
 function problemsOf(seen: Seen): string[] {
-  const waiting = unserved(seen);
   return [
     ...seen.ready.problems,
     ...leaderless(seen.cluster).map((duty) => `nobody leads the ${duty}`),
-    ...(waiting === null ? [] : [waiting]),
     ...seen.health.stuck.map((loop) => `the ${loop} is stuck`),
   ];
-}
-
-function isServed({ workers }: Seen): boolean {
-  return workers?.some(({ state }) => state === 'online') === true;
-}
-
-/** Jobs that wait though nobody is there to run them; `null` if there are none. A paused queue waits for a person. */
-function unserved(seen: Seen): string | null {
-  const { queues, workers } = seen;
-  if (queues === null || workers === null || isServed(seen)) return null;
-  const open = queues.filter(({ paused }) => !paused);
-  const pending = total(open, 'pending');
-  if (pending === 0) return null;
-  return `no worker is online, and ${countText(pending, 'job waits', 'jobs wait')}${oldest(open)}`;
 }
 
 function leaderless(cluster: Cluster | null): string[] {
@@ -89,17 +84,20 @@ function leaderless(cluster: Cluster | null): string[] {
 }
 
 function describe(status: Status): string {
-  const { health, queues, workers, cluster, problems } = status;
+  const { health, queues, workers, cluster, day, problems, notes } = status;
   const well = isWell(status);
   const icon = process.stdout.isTTY ? '● ' : '';
-  const word = styled(well ? 'green' : 'red', `${icon}${well ? 'healthy' : 'unhealthy'}`);
+  const isUp = health.status === 'ok' && status.ready.ready;
+  const word = styled(well ? 'green' : 'red', `${icon}${well ? 'healthy' : isUp ? 'needs attention' : 'unhealthy'}`);
   const lines = [
     `${word}  ${health.driver}, up ${span(health.uptime_seconds * 1_000)}, version ${health.version}`,
     ...(workers === null ? [] : [describeWorkers(workers)]),
     ...(cluster === null ? [] : describeCluster(cluster)),
     ...(queues === null ? [] : describeQueues(queues)),
+    ...(day === null ? [] : [`done ${day.totals.done}  failed ${day.totals.failed}  in the last 24 h`]),
+    ...problems.map((problem) => `problem: ${problem}`),
+    ...notes.map((each) => `note: ${each}`),
   ];
-  lines.push(...problems.map((problem) => `problem: ${problem}`));
   return lines.join('\n');
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Job } from '../../api/job.ts';
+import { reasonText } from '../../api/words/reason.ts';
 import { isTerminal } from '../../core/job.ts';
 import { clientCommand, connect, jobId, outputOf, print, printData } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
@@ -8,10 +9,8 @@ import { ownFailure } from '../errors/failure.ts';
 import { durationFlag } from '../flags/values.ts';
 import { showProgress } from '../follow/progress.ts';
 import { waitForEnd } from '../follow/wait-for-end.ts';
-import { gist } from '../output/gist.ts';
-import { reasonText } from '../output/reason.ts';
 import { StatusLine } from '../output/status-line.ts';
-import { stateText } from '../output/style.ts';
+import { oneLine, stateText } from '../output/style.ts';
 
 /** `workron wait ID…`: waits until all have ended. Exits with the code of the first job, in the given order, that is not done. */
 export function waitCommand(): Command {
@@ -63,8 +62,8 @@ function show(jobs: readonly Job[], { json, quiet }: ReturnType<typeof outputOf>
   for (const job of jobs) print(quiet ? job.id : `job ${job.id} ${stateText(job.status)}${whyText(job)}`);
 }
 
-/** `: exit 7: ` and the last line that a failed job printed, else the reason of its end in brackets. */
-function whyText({ status, error, reason }: Job): string {
-  if (status === 'failed' && error !== null) return `: ${gist(error)}`;
+/** `: ` and why it failed, else the reason of its end in brackets. */
+function whyText({ status, failure, reason }: Job): string {
+  if (status === 'failed' && failure !== null) return `: ${oneLine(failure.line)}`;
   return reason === null || reason === status ? '' : ` (${reasonText(reason)})`;
 }

@@ -5,7 +5,7 @@ import type { SourceProblem } from '../../api/workflow/source.ts';
 import { print, printData } from '../client-command.ts';
 import { EXIT } from '../errors/exit-code.ts';
 import { nameOfInput } from '../input/file.ts';
-import { problemText, readWorkflow } from '../input/workflow.ts';
+import { problemsText, readWorkflow } from '../input/workflow.ts';
 
 /** `workron workflow lint FILE…`: prints all problems with line and column. Exit code 2 for errors, 0 for warnings. */
 export function workflowLintCommand(): Command {
@@ -19,17 +19,18 @@ export function workflowLintCommand(): Command {
     if (files.some(({ definition }) => definition === null)) process.exitCode = EXIT.usage;
     if (json) {
       printData(
-        files.map(({ file, definition, problems }) => ({
+        files.map(({ file, definition, problems, more }) => ({
           file,
           ok: definition !== null,
           problems: problems.map(problemJson),
+          more,
         })),
         'json',
       );
       return;
     }
-    for (const { file, definition, problems } of files) {
-      for (const problem of problems) print(problemText(file, problem));
+    for (const { file, definition, ...found } of files) {
+      print(problemsText(file, found));
       if (definition !== null) print(`${file}: ok, ${summary(definition)}`);
     }
   });

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { firstFailed } from '../../api/first-failed.ts';
 import { routes } from '../../api/routes.ts';
 import type { ListedWorkflow } from '../../api/workflow/workflow.ts';
 import { WORKFLOW_STATUSES } from '../../core/dag/workflow-status.ts';
@@ -12,8 +13,13 @@ import type { Column } from '../output/table.ts';
 import { between, when } from '../output/when.ts';
 
 const MAX_PAGE_SIZE = 200;
+/** Of so many workflows the failed steps are looked for. */
+const MAX_ASKED = 10;
 
-const COLUMNS: readonly Column<ListedWorkflow>[] = [
+/** A workflow of the list, with the step that failed first. */
+type Listed = ListedWorkflow & { failure?: string };
+
+const COLUMNS: readonly Column<Listed>[] = [
   { title: 'ID', text: ({ id }) => id, align: 'right', identifies: true },
   { title: 'STATUS', text: ({ status }) => stateText(status), format: ({ status }) => stateFormat(status) },
   { title: 'WORKFLOW', text: ({ name }) => oneLine(name), flexible: true, identifies: true },
@@ -32,10 +38,10 @@ const COLUMNS: readonly Column<ListedWorkflow>[] = [
     align: 'right',
     wide: true,
   },
-  { title: 'NOTE', text: ({ rerun_of }) => (rerun_of === null ? '' : `rerun of ${rerun_of}`) },
+  { title: 'NOTE', text: noteOf, flexible: true, readable: 40 },
 ];
 
-const LISTING = { columns: COLUMNS, id: ({ id }: ListedWorkflow) => id, none: 'no workflows' };
+const LISTING = { columns: COLUMNS, id: ({ id }: Listed) => id, none: 'no workflows' };
 
 interface Flags {
   status?: string;
@@ -54,8 +60,32 @@ export function workflowLsCommand(): Command {
   return command.action(async (flags: Flags) => {
     const output = outputOf(command);
     const { workflows, more } = await list(connect(command), flags);
-    print(listText(workflows, LISTING, output));
+    const plain = output.json || output.quiet;
+    print(listText(plain ? workflows : await withFailures(connect(command), workflows), LISTING, output));
     if (more && !output.json && !output.quiet) note(`showing ${workflows.length}; use --limit to see more`);
+  });
+}
+
+function noteOf({ rerun_of, failure }: Listed): string {
+  const parts = [failure === undefined ? '' : oneLine(failure), rerun_of === null ? '' : `rerun of ${rerun_of}`];
+  return parts.filter(Boolean).join('; ');
+}
+
+/** Asks for the failed steps of the newest failed workflows. */
+async function withFailures(connection: Connection, workflows: readonly ListedWorkflow[]): Promise<Listed[]> {
+  const failed = workflows.filter(({ status }) => status === 'failed').slice(0, MAX_ASKED);
+  const failures = new Map(
+    await Promise.all(
+      failed.map(async ({ id }) => {
+        const query = { workflow_id: id, status: 'failed', limit: MAX_PAGE_SIZE } as const;
+        const step = firstFailed((await connection.json(routes.listJobs, { query })).items);
+        return [id, step === undefined ? '' : `${step.step}: ${step.failure?.line ?? 'failed'}`] as const;
+      }),
+    ),
+  );
+  return workflows.map((workflow) => {
+    const failure = failures.get(workflow.id);
+    return failure === undefined ? workflow : { ...workflow, failure };
   });
 }
 

@@ -1,22 +1,23 @@
 /** Prints errors: `error:` and `hint:` on stderr, or a problem document with `--json`. */
 
-import { styled } from '../output/style.ts';
+import { jsonText } from '../output/json-text.ts';
+import { harmless, styled } from '../output/style.ts';
 import type { CliError } from './cli-error.ts';
 import { EXIT } from './exit-code.ts';
 
 export function reportError({ message, hint, problem, exitCode }: CliError, json: string | boolean): void {
   if (json) {
     const document = problem ?? { title: message, code: codeOf(exitCode) };
-    process.stderr.write(`${JSON.stringify(hint === undefined ? document : { ...document, hint })}\n`);
+    process.stderr.write(`${jsonText(hint === undefined ? document : { ...document, hint })}\n`);
     return;
   }
   process.stderr.write(`${styled('red', 'error:', process.stderr)} ${withCutWords(message)}\n`);
   if (hint !== undefined) process.stderr.write(`${styled('cyan', 'hint:', process.stderr)} ${withCutWords(hint)}\n`);
 }
 
-/** A value that is longer than any path or address would fill the screen. */
+/** The text may have parts of what a job or a server sent. A value that is longer than any path or address would fill the screen. */
 function withCutWords(text: string): string {
-  return text.replace(/\S{257,}/g, (word) => `${word.slice(0, 60)}…`);
+  return harmless(text).replace(/\S{257,}/g, (word) => `${word.slice(0, 60)}…`);
 }
 
 /** Prints a note to stderr, which is neither data nor an error. */

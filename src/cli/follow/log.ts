@@ -1,6 +1,7 @@
 /** Prints the output of a job: what exists now, or everything until the job has ended. */
 
 import { once } from 'node:events';
+import { fstatSync } from 'node:fs';
 import type { CutEvent, OutputEvent } from '../../api/event.ts';
 import { readEvents, type StreamEvent } from '../../api/event-stream.ts';
 import { LineTimes } from '../../api/line-times.ts';
@@ -26,8 +27,10 @@ interface LogRequest {
   attempt?: number | undefined;
   /** The number of last lines to print of the existing output. */
   tail?: number | undefined;
-  /** True to write the bytes to a terminal as they are. */
+  /** True to write the bytes as they are, also to a terminal. */
   raw?: boolean | undefined;
+  /** True to clean them also for a pipe whose end may be a terminal. */
+  cautious?: boolean;
   /** True to begin each line with the time at which the server received it. */
   timestamps?: boolean | undefined;
   signal?: AbortSignal;
@@ -141,11 +144,12 @@ class LogWriter {
   /** `null` if bytes are written as they are. */
   readonly #text: TerminalText | null;
 
-  constructor({ tail, raw, line, prefix }: LogRequest) {
+  constructor({ tail, raw = false, cautious = false, line, prefix }: LogRequest) {
     this.#tail = tail ?? null;
     this.#lines = prefix === undefined ? null : new PrefixedLines(prefix);
     this.#line = line;
-    this.#text = process.stdout.isTTY && !raw ? new TerminalText() : null;
+    const clean = process.stdout.isTTY || (cautious && mayReachTerminal());
+    this.#text = clean && !raw ? new TerminalText() : null;
   }
 
   async write(data: string | Uint8Array): Promise<void> {
@@ -170,6 +174,7 @@ class LogWriter {
     const rest = this.#text?.end() ?? '';
     if (this.#lines !== null) await write(this.#lines.push(rest) + this.#lines.end());
     else if (rest !== '') await write(rest);
+    if (this.#text?.hasChanged && !process.stdout.isTTY) note('control characters were made visible; --raw keeps them');
   }
 
   async #print(data: string | Uint8Array): Promise<void> {
@@ -190,6 +195,11 @@ function lastLines(bytes: Buffer, count: number): Buffer {
     if (found === count) return bytes.subarray(at + 1);
   }
   return bytes;
+}
+
+/** True for a pipe of somebody who sits at a terminal, such as `| grep error`. A file, and programs without a terminal, get bytes. */
+function mayReachTerminal(): boolean {
+  return process.stderr.isTTY && !fstatSync(process.stdout.fd).isFile();
 }
 
 async function write(data: string | Uint8Array): Promise<void> {

@@ -8,7 +8,7 @@ import type { Connection } from '../connection.ts';
 import { note } from '../errors/report.ts';
 import { progressText } from '../output/progress.ts';
 import { StatusLine } from '../output/status-line.ts';
-import { withMoments } from '../output/when.ts';
+import { waitsFor } from '../output/when.ts';
 
 const TERMINAL_MS = 1_000;
 const PIPE_MS = 5_000;
@@ -58,8 +58,8 @@ export async function showProgress(connection: Connection, id: string, shown: Sh
 }
 
 /** Empty if there is nothing to say. */
-function lineOf({ id, status, progress, waiting_for }: JobDetail, waiting: boolean): string {
+function lineOf({ id, status, progress, waiting: wait }: JobDetail, waiting: boolean): string {
   if (status === 'running' && progress !== null) return `job ${id} ${progressText(progress)}`;
   if (!waiting) return '';
-  return `job ${id} ${status}${waiting_for === null ? '' : `: waits for ${withMoments(waiting_for)}`}`;
+  return `job ${id} ${status}${wait === null ? '' : `: waits for ${waitsFor(wait)}`}`;
 }

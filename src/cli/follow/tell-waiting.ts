@@ -6,7 +6,7 @@ import { isWaiting } from '../../core/job.ts';
 import type { Connection } from '../connection.ts';
 import { note } from '../errors/report.ts';
 import { oneLine } from '../output/style.ts';
-import { withMoments } from '../output/when.ts';
+import { waitsFor } from '../output/when.ts';
 
 /** Most jobs have started by then. */
 const FIRST_MS = 1_000;
@@ -20,9 +20,9 @@ export async function tellWaiting(connection: Connection, id: string, signal: Ab
       await sleep(pauseMs, undefined, { signal });
       const job = await connection.json(routes.readJob, { params: { id }, signal });
       if (!isWaiting(job.status)) return;
-      if (job.waiting_for !== null && job.waiting_for !== told)
-        note(`job ${id} waits for ${oneLine(withMoments(job.waiting_for))}`);
-      told = job.waiting_for;
+      const sentence = job.waiting === null ? null : oneLine(waitsFor(job.waiting));
+      if (sentence !== null && sentence !== told) note(`job ${id} waits for ${sentence}`);
+      told = sentence;
     }
   } catch {
     // Whoever follows the job reports an unreachable server.

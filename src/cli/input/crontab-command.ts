@@ -30,7 +30,8 @@ function quoted(text: string): string {
 
 /** Returns a word that is not a line of the input. */
 function delimiterFor(lines: readonly string[]): string {
+  const taken = new Set(lines);
   let word = 'INPUT';
-  while (lines.includes(word)) word += '_';
+  while (taken.has(word)) word += '_';
   return word;
 }

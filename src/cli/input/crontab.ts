@@ -52,13 +52,16 @@ class UnreadableLine extends Error {}
 interface Reading {
   options: CrontabOptions;
   settings: Map<string, string>;
-  names: Set<string>;
+  /** The settings that are variables of the commands; `undefined` until a command needs them. */
+  variables: { env?: Record<string, string> } | undefined;
+  /** The names of schedules, each with the next number to try for another one. */
+  names: Map<string, number>;
 }
 
 /** Imports every line that is not a comment, or refuses it with a reason. Settings apply to the lines below them. */
 export function readCrontab(text: string, options: CrontabOptions): Crontab {
   const crontab: Crontab = { imported: [], refused: [], notes: [] };
-  const reading: Reading = { options, settings: new Map(), names: new Set() };
+  const reading: Reading = { options, settings: new Map(), variables: undefined, names: new Map() };
   text.split(/\r?\n/).forEach((raw, index) => {
     const line = index + 1;
     const content = raw.trim();
@@ -66,6 +69,7 @@ export function readCrontab(text: string, options: CrontabOptions): Crontab {
     const setting = settingOf(content);
     if (setting !== undefined) {
       reading.settings.set(...setting);
+      reading.variables = undefined;
       return;
     }
     try {
@@ -102,12 +106,17 @@ function scheduleOf(content: string, reading: Reading): { schedule: ImportedSche
   }
   const timezone = settings.get('CRON_TZ') || settings.get('TZ')?.replace(/^:/, '') || options.timezone;
   parseCron(cron, timezone);
-  const env = Object.fromEntries([...settings].filter(([name]) => !OF_CRON.includes(name)));
-  const job = { command: shellLineOf(text, settings.get('SHELL')), ...(Object.keys(env).length > 0 ? { env } : {}) };
+  reading.variables ??= variablesIn(settings);
+  const job = { command: shellLineOf(text, settings.get('SHELL')), ...reading.variables };
   return {
     schedule: { name: nameFor(text, reading.names), cron, timezone, job },
     notes: notesOn(cron, user, settings),
   };
+}
+
+function variablesIn(settings: ReadonlyMap<string, string>): { env?: Record<string, string> } {
+  const variables = [...settings].filter(([name]) => !OF_CRON.includes(name));
+  return variables.length === 0 ? {} : { env: Object.fromEntries(variables) };
 }
 
 function notesOn(cron: string, user: string | undefined, settings: ReadonlyMap<string, string>): string[] {
@@ -123,7 +132,7 @@ function notesOn(cron: string, user: string | undefined, settings: ReadonlyMap<s
 }
 
 /** The name of the program that the command starts, with a number if it is taken. */
-function nameFor(command: string, taken: Set<string>): string {
+function nameFor(command: string, taken: Map<string, number>): string {
   const program =
     command
       .replace(/^(\s*cd\s+\S+\s*(&&|;)|\s*\w+=\S*\s)+/, '')
@@ -134,10 +143,16 @@ function nameFor(command: string, taken: Set<string>): string {
     word
       .toLowerCase()
       .replace(/[^a-z0-9._-]+/g, '-')
+      .slice(0, 200)
       .replace(/^-+|-+$/g, '')
       .slice(0, 100) || 'job';
-  let name = base;
-  for (let number = 2; taken.has(name); number += 1) name = `${base}-${number}`;
-  taken.add(name);
+  let number = taken.get(base) ?? 1;
+  let name = number === 1 ? base : `${base}-${number}`;
+  while (taken.has(name)) {
+    number += 1;
+    name = `${base}-${number}`;
+  }
+  taken.set(base, number + 1);
+  if (name !== base) taken.set(name, 2);
   return name;
 }

@@ -22,10 +22,10 @@ export async function readWorkflow(path: string): Promise<ReadWorkflow> {
 
 /** Like `readWorkflow`, but prints problems to stderr and throws if the workflow is invalid. */
 export async function definedWorkflow(path: string): Promise<WorkflowDefinition> {
-  const { definition, problems } = await readWorkflow(path);
+  const read = await readWorkflow(path);
   const name = nameOfInput(path);
-  if (definition !== null) return definition;
-  for (const problem of problems) process.stderr.write(problemText(name, problem));
+  if (read.definition !== null) return read.definition;
+  process.stderr.write(problemsText(name, read));
   throw new CliError(EXIT.usage, `${name} is not a valid workflow`);
 }
 
@@ -44,8 +44,14 @@ export async function readText(path: string): Promise<string> {
   return decodeText(path, await readInput(path));
 }
 
+/** All problems of a file, and how many are left out. */
+export function problemsText(file: string, { problems, more }: Pick<ReadWorkflow, 'problems' | 'more'>): string {
+  const rest = more === 0 ? '' : `${file}: and ${more} more\n`;
+  return problems.map((problem) => problemText(file, problem)).join('') + rest;
+}
+
 /** `etl.yaml:14:5 error: …`, the source line, and a caret below the problem. */
-export function problemText(file: string, problem: SourceProblem): string {
+function problemText(file: string, problem: SourceProblem): string {
   const word = styled(problem.severity === 'error' ? 'red' : 'yellow', `${problem.severity}:`);
   const { before, marked, after } = excerpt(problem);
   const margin = `${problem.line} | `;

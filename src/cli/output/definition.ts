@@ -2,6 +2,7 @@
 
 import type { Definition, DefinitionDetail } from '../../api/workflow/stored.ts';
 import { terminalWidth } from '../client-command.ts';
+import { jsonText } from './json-text.ts';
 import { bold, dim, oneLine, stateFormat, stateText, styled } from './style.ts';
 import { type Column, renderTable } from './table.ts';
 import { span, when } from './when.ts';
@@ -61,7 +62,7 @@ function paramText(param: Definition['params'][number]): string {
   const parts: string[] = [param.type];
   if (param.enum !== null) parts.push(`one of ${param.enum.map(String).join(', ')}`);
   if (param.required) parts.push('required');
-  else if (param.default !== null) parts.push(`default ${JSON.stringify(param.default)}`);
+  else if (param.default !== null) parts.push(`default ${jsonText(param.default)}`);
   if (param.description !== null) parts.push(oneLine(param.description));
   return parts.join('; ');
 }

@@ -3,10 +3,12 @@
 import { byteText } from '../../api/byte-text.ts';
 import type { Attempt, JobDetail } from '../../api/job.ts';
 import { formatDuration } from '../../core/duration.ts';
+import { isTerminal } from '../../core/job.ts';
+import { jsonText } from './json-text.ts';
 import { progressText } from './progress.ts';
 import { bold, dim, harmless, oneLine, stateFormat, stateText, styled } from './style.ts';
 import { type Column, renderTable } from './table.ts';
-import { between, when, withMoments } from './when.ts';
+import { between, waitsFor, when } from './when.ts';
 
 const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
   { title: 'ATTEMPT', text: (attempt) => String(attempt.attempt), align: 'right' },
@@ -36,7 +38,7 @@ export function describeJob(job: JobDetail, attempts: readonly Attempt[]): strin
   line('workflow', job.workflow_id === null ? null : `${job.workflow_id}, step ${job.step}${itemText(job)}`);
   line('rerun of', job.rerun_of);
   line('after', job.depends_on.map(dependencyText).join(', '));
-  line('waits for', job.waiting_for === null ? null : oneLine(withMoments(job.waiting_for)));
+  line('waits for', job.waiting === null ? null : oneLine(waitsFor(job.waiting)));
   line('progress', job.progress === null ? null : progressText(job.progress));
   line('reason', job.reason);
   line('attempts', `${job.failures} of ${job.max_attempts} failed`);
@@ -56,10 +58,10 @@ export function describeJob(job: JobDetail, attempts: readonly Attempt[]): strin
     job.cancel_requested_at === null || job.done_at !== null ? null : `asked ${when(job.cancel_requested_at)}`,
   );
   line('notify', job.notify.map(notifyText).join(', '));
-  line('notified', job.notifications.map(({ event, job_id }) => `${event} (job ${job_id})`).join(', '));
+  line('notified', job.notifications.map(deliveryText).join(', '));
   line('notifies about', job.notifies === null ? null : subjectText(job.notifies));
   line('checkpoint', job.checkpoint === null ? null : checkpointText(job.checkpoint));
-  line('result', job.result === null ? null : indent(JSON.stringify(job.result)));
+  line('result', job.result === null ? null : indent(jsonText(job.result)));
   line('error', job.error === null ? null : indent(job.error));
   const table = attempts.length === 0 ? '' : `\n${renderTable(ATTEMPT_COLUMNS, attempts)}`;
   return `${lines.join('\n')}\n${table}`;
@@ -92,4 +94,10 @@ function indent(text: string): string {
   return harmless(text)
     .split('\n')
     .join(`\n${' '.repeat(LABEL_WIDTH)}`);
+}
+
+/** `failed (job 4)`, or that nobody got it. */
+function deliveryText({ event, job_id, status }: JobDetail['notifications'][number]): string {
+  if (status === 'done') return `${event} (job ${job_id})`;
+  return `${event} (job ${job_id}, ${isTerminal(status) ? `not delivered: workron why ${job_id}` : status})`;
 }

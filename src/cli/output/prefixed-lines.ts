@@ -10,8 +10,10 @@ export class PrefixedLines {
 
   /** Returns the lines that are complete. */
   push(data: string | Uint8Array): string {
-    const text = this.#rest + (typeof data === 'string' ? data : this.#decoder.decode(data, { stream: true }));
+    const text = typeof data === 'string' ? data : this.#decoder.decode(data, { stream: true });
+    // Only what is new is searched: a line may come in many pieces.
     const lines = text.split('\n');
+    lines[0] = this.#rest + (lines[0] ?? '');
     this.#rest = lines.pop() ?? '';
     return lines.map((line) => `${this.#prefix}${line}\n`).join('');
   }

@@ -1,11 +1,10 @@
 /** The steps of a workflow as a tree: each below one of its parents, with its state. */
 
+import { reasonText } from '../../api/words/reason.ts';
 import type { StepState, WorkflowDetail } from '../../api/workflow/workflow.ts';
 import { isTerminal } from '../../core/job.ts';
 import { displayWidth } from './display-width.ts';
-import { gist } from './gist.ts';
 import { progressText } from './progress.ts';
-import { reasonText } from './reason.ts';
 import { bold, oneLine, stateFormat, stateText, styled } from './style.ts';
 import { truncate } from './table.ts';
 import { between } from './when.ts';
@@ -113,7 +112,7 @@ export function details(step: StepState): string {
   if (step.status === 'running' && step.progress) parts.push(progressText(step.progress));
   if (step.status === 'running' && step.attempts > 1) parts.push(`attempt ${step.attempts}`);
   if (isTerminal(step.status) && step.reason !== null)
-    parts.push(step.error === null ? `(${reasonText(step.reason)})` : gist(step.error));
+    parts.push(step.failure === null ? `(${reasonText(step.reason)})` : oneLine(step.failure.line));
   if (step.status === 'failed' && step.continue_on_failure) parts.push('counts as success');
   if (step.status === 'done' && step.rerun_of !== null && step.attempts === 0)
     parts.push(`kept from job ${step.rerun_of}`);

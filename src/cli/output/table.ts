@@ -14,6 +14,8 @@ export interface Column<Row> {
   align?: 'right';
   /** May be cut on a terminal. */
   flexible?: boolean;
+  /** A flexible column counts as this wide when it is decided which columns are left out. */
+  readable?: number;
   /** Tells the rows apart: never left out, and cut last. */
   identifies?: boolean;
   /** Left out on a terminal that is too narrow for it. */
@@ -26,7 +28,6 @@ const GAP = '  ';
 /** Widths below which columns are not cut: first these, then the narrowest. */
 const COMFORTABLE = { other: 16, identifying: 24 };
 const NARROWEST = 8;
-/** A flexible column counts as this wide when it is decided which columns are left out. */
 const READABLE = 20;
 
 export function renderTable<Row>(given: readonly Column<Row>[], rows: readonly Row[], width?: number): string {
@@ -100,7 +101,9 @@ function withoutSpare<Row>(all: readonly SizedColumn<Row>[], width: number): Siz
 /** The width of a table that can be read without effort. */
 function neededBy<Row>(columns: readonly SizedColumn<Row>[]): number {
   return totalOf(
-    columns.map(({ column, size }) => (column.flexible && !column.identifies ? Math.min(size, READABLE) : size)),
+    columns.map(({ column, size }) =>
+      column.flexible && !column.identifies ? Math.min(size, column.readable ?? READABLE) : size,
+    ),
   );
 }
 

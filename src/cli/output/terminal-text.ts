@@ -12,19 +12,27 @@ const UNFINISHED = /\u001b(\[[0-9;:]{0,32})?$/;
 export class TerminalText {
   readonly #decoder = new TextDecoder();
   #held = '';
+  /** True once something was made visible. */
+  hasChanged = false;
 
   push(data: string | Uint8Array): string {
     const bytes = typeof data === 'string' ? Buffer.from(data) : data;
     const text = this.#held + this.#decoder.decode(bytes, { stream: true });
     this.#held = UNFINISHED.exec(text)?.[0] ?? '';
-    return visible(text.slice(0, text.length - this.#held.length));
+    return this.#visible(text.slice(0, text.length - this.#held.length));
   }
 
   /** Returns what was held back. */
   end(): string {
     const rest = this.#held + this.#decoder.decode();
     this.#held = '';
-    return visible(rest);
+    return this.#visible(rest);
+  }
+
+  #visible(text: string): string {
+    const shown = visible(text);
+    this.hasChanged ||= shown !== text;
+    return shown;
   }
 }
 

@@ -1,6 +1,8 @@
 /** Instants and spans as people read them. */
 
 import type { Job } from '../../api/job.ts';
+import type { Waiting } from '../../api/waiting.ts';
+import { waitingText } from '../../api/words/waiting.ts';
 
 const UNITS = [
   ['d', 86_400_000],
@@ -50,6 +52,11 @@ export function moment(instant: string, now = Date.now()): string {
 /** Writes the instants in a sentence of the server as `moment` does. */
 export function withMoments(sentence: string, now = Date.now()): string {
   return sentence.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, (instant) => moment(instant, now));
+}
+
+/** What a job waits for, with the viewer's times. */
+export function waitsFor(waiting: Waiting, now = Date.now()): string {
+  return waitingText(waiting, { at: (instant) => moment(instant, now) });
 }
 
 /** `2026-11-18 02:00:00`, as Swedish writes it. */

@@ -4,6 +4,7 @@ import type { StepDefinition, WorkflowDefinition } from '../../api/workflow/defi
 import type { Param } from '../../api/workflow/params.ts';
 import { formatDuration } from '../../core/duration.ts';
 import type { GraphBox } from './graph/draw-graph.ts';
+import { jsonText } from './json-text.ts';
 import { dim, oneLine } from './style.ts';
 import { renderTable, truncate } from './table.ts';
 
@@ -57,7 +58,7 @@ export function paramLines({ params }: WorkflowDefinition): string {
 function describeParam(param: Param): string {
   const parts: string[] = [param.type];
   if (param.enum !== null) parts.push(`one of ${param.enum.map(String).join(', ')}`);
-  if (param.default !== undefined) parts.push(`default ${JSON.stringify(param.default)}`);
+  if (param.default !== undefined) parts.push(`default ${jsonText(param.default)}`);
   else parts.push(param.required ? 'required' : 'optional');
   if (param.description !== null) parts.push(oneLine(param.description));
   return parts.join('; ');

@@ -22,7 +22,7 @@ interface DuePlans<D> {
 
 /** True if the ticks of a key must get their verdict now, because a change of the schedule leaves no later time for it. */
 export type Closes = (key: string) => boolean;
-export const closesNone: Closes = () => false;
+const closesNone: Closes = () => false;
 
 interface DueRequest {
   now: number;

@@ -4,9 +4,10 @@ import { routes } from '../../api/routes.ts';
 import { noFields } from '../../api/schemas.ts';
 import { Link, OpenedSession, Session, Ticket, TicketRequest } from '../../api/session.ts';
 import { WorkronError } from '../../core/error.ts';
+import type { SessionOwner } from '../../core/session.ts';
 import { linkPath } from '../authenticate.ts';
 import { type Call, handler } from '../handler.ts';
-import { noSessionCookie, sessionCookie, sessionIn } from '../session.ts';
+import { newCookieName, noSessionCookie, sessionCookie, sessionIn } from '../session.ts';
 
 const LINK_LIFE_MS = 600_000;
 
@@ -23,11 +24,11 @@ export const sessionHandlers = {
     summary: 'Log in: with a token in Authorization, returns a cookie and a key that replace it in this browser',
     replies: { 200: OpenedSession },
     async handle(call) {
-      const { token, isEncrypted, scheduler, signal } = call;
+      const { token, headers, isEncrypted, scheduler, signal } = call;
       if (token === null) return { status: 200, json: { ...sessionOf(call), key: null } };
-      const { cookie, key } = await scheduler.openSession(callerOf(call), signal);
-      const setCookie = { 'set-cookie': sessionCookie(token, cookie, isEncrypted) };
-      return { status: 200, json: { ...sessionOf(call), key }, headers: setCookie };
+      const halves = await scheduler.openSession(tokenOwnerOf(call), newCookieName(headers), signal);
+      const setCookie = { 'set-cookie': sessionCookie(halves, isEncrypted) };
+      return { status: 200, json: { ...sessionOf(call), key: halves.key }, headers: setCookie };
     },
   }),
 
@@ -36,9 +37,10 @@ export const sessionHandlers = {
     replies: { 200: noFields },
     async handle({ token, headers, isEncrypted, scheduler, signal }) {
       if (token === null) return { status: 200, json: {} };
-      const session = sessionIn(headers, token);
+      const session = sessionIn(headers);
       if (session !== undefined) await scheduler.endSession(session, signal);
-      return { status: 200, json: {}, headers: { 'set-cookie': noSessionCookie(token, isEncrypted) } };
+      const deleted = noSessionCookie(headers, isEncrypted);
+      return { status: 200, json: {}, headers: deleted === undefined ? {} : { 'set-cookie': deleted } };
     },
   }),
 
@@ -48,7 +50,7 @@ export const sessionHandlers = {
     replies: { 201: Ticket },
     async handle(call) {
       const request = `GET ${call.body.path}`;
-      return { status: 201, json: { ticket: await call.scheduler.createTicket(callerOf(call), request, call.signal) } };
+      return { status: 201, json: { ticket: await call.scheduler.createTicket(ownerOf(call), request, call.signal) } };
     },
   }),
 
@@ -56,7 +58,7 @@ export const sessionHandlers = {
     summary: 'Get a link to the dashboard that logs in whoever opens it first',
     replies: { 201: Link },
     async handle(call) {
-      const code = await call.scheduler.createLink(callerOf(call), LINK_LIFE_MS, call.signal);
+      const code = await call.scheduler.createLink(tokenOwnerOf(call), LINK_LIFE_MS, call.signal);
       return { status: 201, json: { path: linkPath(code) } };
     },
   }),
@@ -66,13 +68,20 @@ function sessionOf({ principal, token }: Call): Session {
   const { name, scopes, queues } = principal;
   return {
     name,
-    token_needed: token !== null && principal.caller !== null,
+    token_needed: token !== null && principal.owner !== null,
     scopes: [...scopes],
     queues: queues === null ? null : [...queues],
   };
 }
 
-function callerOf({ principal }: Call): string {
-  if (principal.caller !== null) return principal.caller;
+function ownerOf({ principal }: Call): SessionOwner {
+  if (principal.owner !== null) return principal.owner;
   throw new WorkronError('forbidden', `${principal.name} cannot have a session`);
+}
+
+/** What outlives a session is made with a token or a link only: so seven days are a bound, and logging out an end. */
+function tokenOwnerOf(call: Call): SessionOwner {
+  const owner = ownerOf(call);
+  if (owner.parent === null) return owner;
+  throw new WorkronError('forbidden', 'A session opens no other session or link: send the token in Authorization');
 }

@@ -58,6 +58,7 @@ export const workerHandlers = {
     async handle({ scheduler, principal, body, remoteAddress, signal }) {
       const remote = { address: remoteAddress, leaseMs: scheduler.leaseMs, registeredBy: principal.name };
       const queues = claimableQueues(principal, body.queues);
+      if (principal.ownWorkersOnly) await scheduler.checkRoomOf(principal.name, signal);
       const worker = await scheduler.register({ ...workerFromWire(body, remote), queues }, signal);
       const json = {
         protocol: PROTOCOL,

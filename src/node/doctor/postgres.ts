@@ -7,7 +7,7 @@ import type { WorkerRow } from '../../core/worker.ts';
 import { connectionSettings } from '../../store/postgres/base/database.ts';
 import { MIGRATIONS } from '../../store/postgres/base/migrations.ts';
 import { bad, type Finding, ok, warning } from './finding.ts';
-import { examineServed, type WaitingLane } from './served.ts';
+import { examineServed, SILENT_LEASES, type WaitingLane } from './served.ts';
 
 const CLOCK_MS = 1_000;
 const LONG_SECONDS = 300;
@@ -136,7 +136,8 @@ async function served(client: pg.Client, schema: string): Promise<Finding[]> {
      where l.listed_as = 'pending' and not l.claimed group by n.key`,
   );
   const { rows: workers } = await client.query<{ profile: WorkerRow }>(
-    `select profile from "${schema}".worker where state = 'online'`,
+    `select profile from "${schema}".worker
+     where state = 'online' and seen_at > "${schema}".now() - ${SILENT_LEASES} * lease_ms * interval '1 ms'`,
   );
   return examineServed(
     lanes,

@@ -14,6 +14,9 @@ type Profile = Pick<WorkerRow, 'queues' | 'commands' | 'handlers' | 'tags' | 're
 
 const SHOWN = 10;
 
+/** A worker that was not heard of for as many leases is gone, though nobody was there to notice. */
+export const SILENT_LEASES = 3;
+
 export function examineServed(lanes: readonly WaitingLane[], online: readonly Profile[]): Finding[] {
   const check = 'workers';
   const waiting = lanes.reduce((sum, { jobs }) => sum + jobs, 0);
@@ -21,17 +24,21 @@ export function examineServed(lanes: readonly WaitingLane[], online: readonly Pr
     return [bad(check, `${jobsWait(waiting)}, and no worker is online`, 'start one: workron worker --scheduler URL')];
   }
   const unserved = lanes.filter(({ key }) => !online.some((profile) => canRun(profile, key)));
-  if (unserved.length === 0) return [ok(check, `${online.length} online; they can run every job that waits`)];
+  if (unserved.length === 0) {
+    const can = waiting === 0 ? 'no job waits' : 'they can run every job that waits';
+    return [ok(check, `${online.length} online; ${can}`)];
+  }
   return unserved.slice(0, SHOWN).map(({ key, jobs }) => {
     const { queue, kind, requires, resources } = laneFromKey(key);
-    const need = [
-      `queue ${queue}`,
-      kind === '' ? 'commands' : `handler ${kind}`,
-      ...(requires.length === 0 ? [] : [`tags ${requires.join(', ')}`]),
+    const parts = [
+      ...(kind === '' ? [] : [`handler ${kind}`]),
+      ...requires.map((tag) => `tag ${tag}`),
       ...Object.entries(resources).map(([name, amount]) => `${name} ${amount}`),
-    ].join(', ');
+    ];
+    const worker = parts.length === 0 ? 'a worker that runs commands' : `a worker with ${parts.join(', ')}`;
     const notifies = queue === 'workron.notify' ? '; notifications are not delivered until then' : '';
-    return bad(check, `${jobsWait(jobs)} for a worker with ${need}: none is online`, `start such a worker${notifies}`);
+    const need = `${countText(jobs, 'job needs', 'jobs need')} ${worker} on queue ${queue}; none is online`;
+    return bad(check, need, `start such a worker${notifies}`);
   });
 }
 

@@ -8,8 +8,9 @@ import type { WorkerRow } from '../../core/worker.ts';
 import { Database } from '../../store/sqlite/base/database.ts';
 import { installedVersion } from '../../store/sqlite/base/migrate.ts';
 import { MIGRATIONS } from '../../store/sqlite/base/migrations.ts';
+import { promotionMark, unmarkAdvice } from '../../store/sqlite/base/promotion-mark.ts';
 import { bad, type Finding, ok, warning } from './finding.ts';
-import { examineServed, type WaitingLane } from './served.ts';
+import { examineServed, SILENT_LEASES, type WaitingLane } from './served.ts';
 
 const LARGE_LOG_BYTES = 256 * 1024 * 1024;
 
@@ -19,10 +20,23 @@ export function examineSqlite(file: string): Finding[] {
   try {
     using database = new Database(file, { readOnly: true });
     findings.push(schema(database, file), writeAheadLog(file));
+    const mark = promotionMark(database);
+    if (mark !== undefined) {
+      findings.push(
+        bad(
+          'promoted',
+          `${file} was promoted to ${mark.to}; Workron does not start on it`,
+          `start it with that --db-url; if nothing runs there, ${unmarkAdvice(file)}`,
+        ),
+      );
+    }
     const lanes = database.all<WaitingLane>(
       `select n.key, count(*) as jobs from live l join lane n on n.id = l.lane where l.status = 'pending' group by n.key`,
     );
-    const workers = database.all<{ profile: string }>(`select profile from worker where state = 'online'`);
+    const workers = database.all<{ profile: string }>(
+      `select profile from worker where state = 'online' and seen_at > ? - ${SILENT_LEASES} * lease_ms`,
+      Date.now(),
+    );
     findings.push(
       ...examineServed(
         lanes,

@@ -1,11 +1,11 @@
 /** Writes a whole installation as JSON lines. */
 
-import { createWriteStream, existsSync, linkSync, rmSync } from 'node:fs';
+import { createWriteStream, linkSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { countText } from '../../api/count-text.ts';
-import { WorkronError } from '../../core/error.ts';
+import { requireNew } from '../../ops/new-file.ts';
 import type { StoreChoice } from '../../ops/settings/settings.ts';
 import { syncPath } from '../../ops/sync-path.ts';
 import { Sum } from '../promote/sum.ts';
@@ -42,7 +42,7 @@ export async function exportTo(target: Writable, options: ExportOptions): Promis
 
 /** The file appears once it is complete and on disk, readable by its owner only. An existing file is not overwritten. */
 export async function exportToFile(file: string, options: ExportOptions): Promise<number> {
-  if (existsSync(file)) throw new WorkronError('bad_request', `${file} exists already; name another file`);
+  requireNew(file);
   const partial = `${file}.partial`;
   rmSync(partial, { force: true });
   try {

@@ -7,7 +7,8 @@ import { migrate } from '../../store/sqlite/base/migrate.ts';
 import { MIGRATIONS } from '../../store/sqlite/base/migrations.ts';
 import { toStoreError } from '../../store/sqlite/base/store-error.ts';
 import { Sum, type TableSum } from '../promote/sum.ts';
-import { decodeRow, encodeRow, FORMAT, FORMAT_VERSION, type Header, type SourceTable } from './format.ts';
+import { conversionOf } from './earlier-tables.ts';
+import { decodeRow, encodeRow, FORMAT, FORMAT_VERSION, type Header, type SourceTable, type Value } from './format.ts';
 import { readLines } from './read-lines.ts';
 import { sourceOf } from './sqlite-source.ts';
 
@@ -38,7 +39,12 @@ export async function load(
 
 interface OpenTable extends SourceTable {
   insert: string;
+  /** Of the rows that were read, and of those that were stored. */
   sum: Sum;
+  stored: Sum;
+  /** The number of values in a row of the export. */
+  width: number;
+  convert: (row: readonly Value[]) => readonly Value[] | undefined;
 }
 
 class Loader {
@@ -112,30 +118,34 @@ class Loader {
   #beginTable(name: string, columns: unknown): void {
     const known = this.#known.get(name);
     if (known === undefined || this.#sums.has(name)) throw new Error(`there is no table ${name}, or it comes twice`);
-    if (JSON.stringify(columns) !== JSON.stringify(known.columns)) {
-      throw new Error(`expected the columns ${known.columns.join(', ')} of ${name}`);
-    }
+    const isCurrent = JSON.stringify(columns) === JSON.stringify(known.columns);
+    const convert = isCurrent ? (row: readonly Value[]) => row : conversionOf(name, columns);
+    if (convert === undefined) throw new Error(`expected the columns ${known.columns.join(', ')} of ${name}`);
     const names = known.columns.map((column) => `"${column}"`).join(', ');
     const insert = `insert into "${name}" (${names}) values (${known.columns.map(() => '?').join(', ')})`;
-    this.#table = { ...known, insert, sum: new Sum() };
+    const width = (columns as unknown[]).length;
+    this.#table = { ...known, insert, sum: new Sum(), stored: new Sum(), width, convert };
   }
 
-  #insert({ name, columns, insert, sum }: OpenTable, line: string): void {
+  #insert({ name, insert, sum, stored, width, convert }: OpenTable, line: string): void {
     const values = decodeRow(parsed(line, 'not a row'));
-    if (values?.length !== columns.length) throw new Error(`not a row of ${name}: expected ${columns.length} values`);
-    this.#database.run(insert, ...values);
+    if (values?.length !== width) throw new Error(`not a row of ${name}: expected ${width} values`);
     sum.add(encodeRow(values));
     this.#rows += 1;
+    const row = convert(values);
+    if (row === undefined) return;
+    this.#database.run(insert, ...row);
+    stored.add(encodeRow(row));
   }
 
-  #endTable({ name, sum }: OpenTable, { end, rows, checksum }: Record<string, unknown>): void {
+  #endTable({ name, sum, stored }: OpenTable, { end, rows, checksum }: Record<string, unknown>): void {
     if (end !== name) throw new Error(`expected a row, or the end of ${name}`);
     if (sum.result.rows !== rows || sum.result.checksum !== checksum) {
       throw new Error(
         `${name} is damaged: ${countText(sum.result.rows, 'row')} (${sum.result.checksum}), expected ${String(rows)} (${String(checksum)})`,
       );
     }
-    this.#sums.set(name, sum.result);
+    this.#sums.set(name, stored.result);
     this.#table = undefined;
     if (sum.result.rows > 0) this.#tell(`${name}: ${countText(sum.result.rows, 'row')}`);
   }

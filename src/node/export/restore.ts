@@ -3,11 +3,11 @@
  * migrated. For PostgreSQL that file is a temporary one, and is promoted.
  */
 
-import { existsSync, linkSync, rmSync } from 'node:fs';
+import { linkSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { WorkronError } from '../../core/error.ts';
+import { requireNew } from '../../ops/new-file.ts';
 import type { StoreChoice } from '../../ops/settings/settings.ts';
 import { syncPath } from '../../ops/sync-path.ts';
 import { Database } from '../../store/sqlite/base/database.ts';
@@ -49,7 +49,7 @@ type FileOptions = Pick<RestoreOptions, 'input' | 'tell'>;
 async function restoreFile(path: string, { input, tell }: FileOptions): Promise<number> {
   const file = homeOf(path);
   using _owner = lockFile(file);
-  if (existsSync(file)) throw new WorkronError('bad_request', `${file} exists already; name another file`);
+  requireNew(file);
   const partial = `${file}.partial`;
   rmSync(partial, { force: true });
   try {

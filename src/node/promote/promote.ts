@@ -1,19 +1,22 @@
 /**
  * Moves a stopped installation from a SQLite file to PostgreSQL. Each table is one transaction, so that a run that was killed
  * goes on with the next table. Until all tables are there and compared, the target is marked as needing newer code: no
- * Workron starts on a half of it. The file is only read.
+ * Workron starts on a half of it. Before that mark is removed the file gets one, so that at no moment both can be started.
  */
 
+import { existsSync } from 'node:fs';
 import type pg from 'pg';
 import { countText } from '../../api/count-text.ts';
 import { WorkronError } from '../../core/error.ts';
 import { OLDEST_SHARED_CODE } from '../../store/code.ts';
 import { migrate } from '../../store/postgres/base/migrate.ts';
+import { locationOf } from '../../store/postgres/base/open.ts';
 import { Database } from '../../store/sqlite/base/database.ts';
 import { homeOf } from '../../store/sqlite/base/home.ts';
 import { lockFile } from '../../store/sqlite/base/lock-file.ts';
 import { installedVersion } from '../../store/sqlite/base/migrate.ts';
 import { MIGRATIONS } from '../../store/sqlite/base/migrations.ts';
+import { promotedError, promotionMark, setPromotionMark } from '../../store/sqlite/base/promotion-mark.ts';
 import { installationOf } from '../export/sqlite-source.ts';
 import { withClient } from './client.ts';
 import { textOf } from './convert.ts';
@@ -21,6 +24,7 @@ import { copyIn, copyValue } from './copy-in.ts';
 import { sequencesOf } from './sequences.ts';
 import type { TableSum } from './sum.ts';
 import { type MovedTable, movedTables, rowsOf } from './tables.ts';
+import { unmark } from './unmark.ts';
 import { summing, sumOfSource, sumOfTarget } from './verify.ts';
 
 /** No code has this number. */
@@ -84,12 +88,13 @@ export async function requireEmpty({ url, schema }: Pick<PromoteOptions, 'url' |
   });
 }
 
-/** Drops the schema of a promotion that has not ended. */
-export async function undo({ url, schema }: Pick<PromoteOptions, 'url' | 'schema'>): Promise<void> {
+/** Drops the schema of a promotion that has not ended, and removes the mark that it may have left in the file. */
+export async function undo({ url, schema, file }: Pick<PromoteOptions, 'url' | 'schema' | 'file'>): Promise<void> {
   await withClient(url, async (client) => {
     if (!(await hasTable(client, schema, 'promotion'))) {
       throw new WorkronError('bad_request', `Schema ${schema} has no promotion that was begun and has not ended`);
     }
+    if (existsSync(file)) unmark(file, await installationThere({ client, schema }));
     await client.query(`drop schema "${schema}" cascade`);
   });
 }
@@ -97,7 +102,7 @@ export async function undo({ url, schema }: Pick<PromoteOptions, 'url' | 'schema
 async function withBoth<T>(options: PromoteOptions, body: (session: Session) => Promise<T>): Promise<T> {
   const file = homeOf(options.file);
   using _owner = lockFile(file);
-  using database = new Database(file, { readOnly: true });
+  using database = new Database(file, { readOnly: false });
   const [version, newest] = [installedVersion(database, file), MIGRATIONS.at(-1)?.version];
   if (version !== newest) {
     throw new WorkronError(
@@ -105,12 +110,21 @@ async function withBoth<T>(options: PromoteOptions, body: (session: Session) => 
       `${file} is at version ${version} of its schema, not ${newest}; run \`workron migrate\``,
     );
   }
-  return await withClient(options.url, (client) => body({ ...options, database, client }));
+  return await withClient(options.url, (client) => body({ ...options, file, database, client }));
 }
 
-/** The promotion of this file that was begun; `undefined` if there is none. Throws if the target is used for something else. */
-async function promotionOf({ client, schema, database }: Session): Promise<Promotion | undefined> {
-  if (!(await hasTable(client, schema, 'promotion'))) return undefined;
+/**
+ * The promotion of this file that was begun; `undefined` if there is none. Throws if the target is used for something else, or if the
+ * file is marked by another promotion.
+ */
+async function promotionOf(session: Session): Promise<Promotion | undefined> {
+  const { client, schema, database, file } = session;
+  const isBegun = await hasTable(client, schema, 'promotion');
+  const mark = promotionMark(database);
+  if (mark !== undefined && !(isBegun && mark.installation === (await installationThere(session)))) {
+    throw promotedError(file, mark);
+  }
+  if (!isBegun) return undefined;
   const { rows } = await client.query<Promotion>(`select source, difference_ms from "${schema}".promotion limit 1`);
   const [begun] = rows;
   if (begun === undefined || begun.source === installationOf(database)) return begun;
@@ -122,6 +136,12 @@ async function hasTable(client: pg.Client, schema: string, name: string): Promis
     `"${schema}"."${name}"`,
   ]);
   return rows[0]?.there === true;
+}
+
+/** As `installationOf`, of the target. */
+async function installationThere({ client, schema }: Pick<Session, 'client' | 'schema'>): Promise<number> {
+  const { rows } = await client.query<{ lock_space: number }>(`select lock_space from "${schema}".meta`);
+  return rows[0]?.lock_space ?? 0;
 }
 
 async function existing({ client, schema }: Pick<Session, 'client' | 'schema'>): Promise<boolean> {
@@ -249,8 +269,9 @@ async function compare(
   return rows;
 }
 
-/** Continues ids above the highest ever given, writes the claims of running jobs, and opens the target for everybody. */
-async function finish({ client, schema, database }: Session, differenceMs: number): Promise<void> {
+/** Continues ids above the highest ever given, writes the claims of running jobs, marks the file, and opens the target for everybody. */
+async function finish(session: Session, differenceMs: number): Promise<void> {
+  const { client, schema, database, file } = session;
   await client.query('begin');
   for (const { name, table } of await sequencesOf(client, schema)) {
     const given = database.get<{ seq: number }>('select seq from sqlite_sequence where name = ?', table);
@@ -269,6 +290,8 @@ async function finish({ client, schema, database }: Session, differenceMs: numbe
       [worker_id, claim_seq, at + differenceMs, ids],
     );
   }
+  // Before the commit: killed in between, neither can be started, and the next run goes on here.
+  setPromotionMark(database, file, { to: locationOf(session), installation: await installationThere(session) });
   await client.query(`update "${schema}".meta set min_code = ${OLDEST_SHARED_CODE}`);
   await client.query(`drop table "${schema}".promotion`);
   await client.query('commit');

@@ -5,7 +5,6 @@ import {
   anyText,
   countFrom,
   headerName,
-  httpUrl,
   identifier,
   listOf,
   oneOf,
@@ -15,6 +14,8 @@ import {
   type RoleRule,
   roleRules,
   secret,
+  serverUrl,
+  socketPath,
 } from './parse.ts';
 import { profileName } from './profile.ts';
 import { DATABASE, inGroup, SERVERS, setting } from './setting.ts';
@@ -39,14 +40,24 @@ export const accessSettings = inGroup('Listening and access', {
     commands: SERVERS,
     fallback: 'PORT',
   }),
+  socket: setting<string | null>({
+    name: 'socket',
+    value: 'PATH',
+    default: null,
+    defaultText: 'none',
+    parse: socketPath,
+    sentence:
+      'Socket of the file system to listen on as well: no other user can take it over while the server is down, as they can a port. Its folder must belong to the user of the server, who alone may write to it.',
+    commands: SERVERS,
+  }),
   url: setting({
     name: 'url',
     value: 'URL',
     default: 'http://127.0.0.1:8080',
     defaultText: 'http://127.0.0.1:8080',
-    parse: httpUrl,
+    parse: serverUrl,
     sentence:
-      'URL of the Workron server. Without it, host and port of WORKRON_HOST and WORKRON_PORT or of the settings file count.',
+      'URL of the Workron server, or unix:PATH of its socket. Without it, host and port of WORKRON_HOST and WORKRON_PORT or of the settings file count.',
     commands: ['client'],
   }),
   profile: setting<string | null>({

@@ -3,6 +3,7 @@
 import { isIP } from 'node:net';
 import { formatDuration, parseDuration } from '../../core/duration.ts';
 import { NOTIFY_EVENTS } from '../../core/notify.ts';
+import { socketIn } from '../../core/socket-address.ts';
 import { didYouMean } from '../../core/suggest.ts';
 import { TOKEN_ROLES, type TokenRole } from '../../core/token.ts';
 
@@ -83,7 +84,25 @@ export function httpUrl(text: string): string {
   return text.replace(/\/+$/, '');
 }
 
-export const httpUrls = listOf(httpUrl);
+/** The address of a server: also `unix:` with the absolute path of its socket. */
+export function serverUrl(text: string): string {
+  if (socketIn(text) !== undefined) return text;
+  try {
+    return httpUrl(text);
+  } catch {
+    throw new Error('a URL such as http://127.0.0.1:8080, or unix:/run/workron/workron.sock');
+  }
+}
+
+export const serverUrls = listOf(serverUrl);
+
+/** The absolute path of a socket. */
+export function socketPath(text: string): string {
+  if (socketIn(`unix:${text}`) === undefined) {
+    throw new Error('an absolute path such as /run/workron/workron.sock, without ":", "?" or "#"');
+  }
+  return text;
+}
 
 /** Parses a JSON array; its items are checked by the caller. */
 function jsonList(text: string): readonly unknown[] {

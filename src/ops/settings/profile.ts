@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { didYouMean } from '../../core/suggest.ts';
 import { systemErrorText } from '../system-error.ts';
 import { SettingsError } from './error.ts';
-import { httpUrl } from './parse.ts';
+import { serverUrl } from './parse.ts';
 
 export interface Profile {
   url: string;
@@ -93,7 +93,7 @@ export function profileNamed({ profiles }: Profiles, name: string, from: string)
 function profileFrom(value: unknown): Profile {
   const { url, token_file: tokenFile, ca } = value as { url: unknown; token_file: unknown; ca?: unknown };
   if (typeof url !== 'string') throw new Error('expected a url in every profile');
-  return { url: httpUrl(url), tokenFile: textOrNull(tokenFile), ca: textOrNull(ca) };
+  return { url: serverUrl(url), tokenFile: textOrNull(tokenFile), ca: textOrNull(ca) };
 }
 
 function textOrNull(value: unknown): string | null {

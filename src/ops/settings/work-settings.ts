@@ -6,11 +6,11 @@ import {
   countFrom,
   durationFrom,
   durationOrOff,
-  httpUrls,
   listOf,
   names,
   oneOf,
   quantities,
+  serverUrls,
 } from './parse.ts';
 import { inGroup, PROCESSES, ROLES, type Role, SERVERS, setting, WORKERS } from './setting.ts';
 
@@ -87,8 +87,9 @@ export const workSettings = inGroup('Work', {
     value: 'URL,…',
     default: [],
     defaultText: 'none',
-    parse: httpUrls,
-    sentence: 'Schedulers to work for over HTTP. If one cannot be reached, the worker turns to the next.',
+    parse: serverUrls,
+    sentence:
+      'Schedulers to work for over HTTP: http://…, https://… or unix:PATH of a socket. If one cannot be reached, the worker turns to the next.',
     commands: ['worker'],
   }),
   pidNamespace: setting<'auto' | 'off'>({

@@ -22,8 +22,7 @@ export interface Access {
   revokeToken(name: string, signal: AbortSignal): Promise<number>;
   tokens(signal: AbortSignal): Promise<Token[]>;
   validToken(text: string): Promise<ValidToken | undefined>;
-  /** The newest valid token of a name. */
-  validTokenOf(name: string): Promise<ValidToken | undefined>;
+  validTokenById(id: number): Promise<ValidToken | undefined>;
   /** The valid token whose hash begins so. */
   validTokenByHash(start: string): Promise<ValidToken | undefined>;
   /** Returns the id of the entry. */
@@ -68,7 +67,7 @@ export function accessOf({ store, clock, log }: SchedulerContext): Access {
     audit: (filter, page, signal) => store.audit(filter, page, signal),
     tokens: (signal) => store.tokens(signal),
     validToken: (text) => cache.byHash(hashToken(text)),
-    validTokenOf: (name) => cache.byName(name),
+    validTokenById: (id) => cache.byId(id),
     validTokenByHash: (start) => cache.byStartOfHash(start),
     async registrantOf(workerId, signal) {
       const known = registrants.get(workerId);

@@ -1,7 +1,7 @@
 /** Sessions of the dashboard, links that open one, and tickets for downloads. */
 
 import { randomBytes } from 'node:crypto';
-import type { Session } from '../../core/session.ts';
+import type { Session, SessionOwner } from '../../core/session.ts';
 import { hashToken } from '../../ops/token-text.ts';
 import type { SchedulerContext } from '../context.ts';
 
@@ -21,64 +21,72 @@ export interface SessionHalves {
 }
 
 export interface Sessions {
-  openSession(caller: string, signal: AbortSignal): Promise<SessionHalves>;
-  /** The caller that a session stands for; `undefined` if it is over, or one half is wrong. */
-  sessionCaller(halves: SessionHalves, signal: AbortSignal): Promise<string | undefined>;
+  /** The key begins with `name` and a dot. */
+  openSession(owner: SessionOwner, name: string, signal: AbortSignal): Promise<SessionHalves>;
+  /** Returns a session; `undefined` if it is over, or one half is wrong. */
+  sessionOf(halves: SessionHalves, signal: AbortSignal): Promise<Session | undefined>;
+  /** Whether the session with this hash is not over. */
+  isOpenSession(hash: string, signal: AbortSignal): Promise<boolean>;
   endSession(halves: SessionHalves, signal: AbortSignal): Promise<void>;
   /** Returns a secret that opens one session within `lifeMs`. */
-  createLink(caller: string, lifeMs: number, signal: AbortSignal): Promise<string>;
+  createLink(owner: SessionOwner, lifeMs: number, signal: AbortSignal): Promise<string>;
   /** Returns a secret that allows one request, such as `GET /jobs/7/logs`, within a minute. */
-  createTicket(caller: string, request: string, signal: AbortSignal): Promise<string>;
-  /** The caller of a link that was not used yet. */
-  takeLink(text: string, signal: AbortSignal): Promise<string | undefined>;
-  /** The caller of a ticket that was not used yet and is for this request. */
-  takeTicket(text: string, request: string, signal: AbortSignal): Promise<string | undefined>;
+  createTicket(owner: SessionOwner, request: string, signal: AbortSignal): Promise<string>;
+  /** Uses up a link that was not used yet, and returns it. */
+  takeLink(text: string, signal: AbortSignal): Promise<Session | undefined>;
+  /** Uses up a ticket that was not used yet, and returns it if it is for this request. */
+  takeTicket(text: string, request: string, signal: AbortSignal): Promise<Session | undefined>;
 }
 
 export function sessionsOf({ store, clock }: SchedulerContext): Sessions {
   const known = new Map<string, { session: Session; readAt: number }>();
+  let ended = 0;
+
+  async function readSession(hash: string, signal: AbortSignal): Promise<Session | undefined> {
+    const now = clock.monotonicMs();
+    const cached = known.get(hash);
+    if (cached !== undefined && now - cached.readAt <= MAX_AGE_MS) return cached.session;
+    known.delete(hash);
+    const endedBefore = ended;
+    const session = await store.useSession(hash, SESSION_IDLE_MS, signal);
+    // One that ended while it was read is not kept.
+    if (session === undefined || ended !== endedBefore) return session;
+    const [oldest] = known.keys();
+    if (known.size >= MAX_KNOWN && oldest !== undefined) known.delete(oldest);
+    known.set(hash, { session, readAt: now });
+    return session;
+  }
+
   return {
-    async openSession(caller, signal) {
-      const halves = { cookie: secret(), key: secret() };
-      const session = { hash: hashOf(halves), kind: 'session' as const, caller, request: null };
+    async openSession(owner, name, signal) {
+      const halves = { cookie: secret(), key: `${name}.${secret()}` };
+      const session = { ...owner, hash: hashOf(halves), kind: 'session' as const, request: null };
       await store.createSession({ ...session, lifeMs: SESSION_LIFE_MS }, signal);
       return halves;
     },
-    async sessionCaller(halves, signal) {
-      const hash = hashOf(halves);
-      const now = clock.monotonicMs();
-      const cached = known.get(hash);
-      if (cached !== undefined && now - cached.readAt <= MAX_AGE_MS) return cached.session.caller;
-      known.delete(hash);
-      const session = await store.useSession(hash, SESSION_IDLE_MS, signal);
-      if (session === undefined) return undefined;
-      const [oldest] = known.keys();
-      if (known.size >= MAX_KNOWN && oldest !== undefined) known.delete(oldest);
-      known.set(hash, { session, readAt: now });
-      return session.caller;
-    },
+    sessionOf: (halves, signal) => readSession(hashOf(halves), signal),
+    isOpenSession: async (hash, signal) => (await readSession(hash, signal)) !== undefined,
     async endSession(halves, signal) {
       const hash = hashOf(halves);
       await store.takeSession(hash, 'session', signal);
+      ended += 1;
       known.delete(hash);
     },
-    async createLink(caller, lifeMs, signal) {
+    async createLink(owner, lifeMs, signal) {
       const text = secret();
-      await store.createSession({ hash: hashToken(text), kind: 'link', caller, request: null, lifeMs }, signal);
+      await store.createSession({ ...owner, hash: hashToken(text), kind: 'link', request: null, lifeMs }, signal);
       return text;
     },
-    async createTicket(caller, request, signal) {
+    async createTicket(owner, request, signal) {
       const text = secret();
-      const ticket = { hash: hashToken(text), kind: 'ticket' as const, caller, request, lifeMs: TICKET_LIFE_MS };
+      const ticket = { ...owner, hash: hashToken(text), kind: 'ticket' as const, request, lifeMs: TICKET_LIFE_MS };
       await store.createSession(ticket, signal);
       return text;
     },
-    async takeLink(text, signal) {
-      return (await store.takeSession(hashToken(text), 'link', signal))?.caller;
-    },
+    takeLink: (text, signal) => store.takeSession(hashToken(text), 'link', signal),
     async takeTicket(text, request, signal) {
       const ticket = await store.takeSession(hashToken(text), 'ticket', signal);
-      return ticket?.request === request ? ticket.caller : undefined;
+      return ticket?.request === request ? ticket : undefined;
     },
   };
 }

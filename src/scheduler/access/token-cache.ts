@@ -25,6 +25,7 @@ export class TokenCache {
   #tokens: readonly ValidToken[] = [];
   #byHash = new Map<string, ValidToken>();
   #readAt = Number.NEGATIVE_INFINITY;
+  #forgotten = 0;
   #reading: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
   readonly #touchedAt = new Map<number, number>();
@@ -43,12 +44,13 @@ export class TokenCache {
     return this.#find(() => this.#tokens.find(({ hash }) => hash.startsWith(start)));
   }
 
-  byName(name: string): Promise<ValidToken | undefined> {
-    return this.#find(() => this.#tokens.find((token) => token.name === name));
+  byId(id: number): Promise<ValidToken | undefined> {
+    return this.#find(() => this.#tokens.find((token) => token.id === id));
   }
 
-  /** The next request reads the tokens again. */
+  /** The next request reads the tokens again. A read that is in flight may not know yet what has changed. */
   forget(): void {
+    this.#forgotten += 1;
     this.#readAt = Number.NEGATIVE_INFINITY;
   }
 
@@ -76,10 +78,10 @@ export class TokenCache {
 
   async #read(): Promise<void> {
     const { store, clock } = this.#options;
-    const startedAt = clock.monotonicMs();
+    const [startedAt, forgotten] = [clock.monotonicMs(), this.#forgotten];
     this.#tokens = await store.validTokens(AbortSignal.timeout(READ_TIMEOUT_MS));
     this.#byHash = new Map(this.#tokens.map((token) => [token.hash, token]));
-    this.#readAt = startedAt;
+    if (forgotten === this.#forgotten) this.#readAt = startedAt;
   }
 
   #touch(id: number): void {

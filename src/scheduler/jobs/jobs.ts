@@ -1,5 +1,6 @@
 /** The operations on jobs. */
 
+import type { Waiting } from '../../api/waiting.ts';
 import { WorkronError } from '../../core/error.ts';
 import {
   type HistoryEntry,
@@ -26,8 +27,8 @@ import { JobWaits } from './wait.ts';
 import { waitingFor } from './waiting-for.ts';
 
 export interface JobView extends Job, JobNotifications {
-  /** One sentence; `null` if the job is not waiting. */
-  waitingFor: string | null;
+  /** `null` if the job is not waiting. */
+  waiting: Waiting | null;
 }
 
 export interface JobPage {
@@ -105,7 +106,7 @@ export function jobsOf(context: SchedulerContext, bulkWake: Wake, stopped: Abort
     async job(id, signal) {
       const [job] = (await maskResults(context, [await readJob(context, id, signal)], signal)) as [Job];
       const notifications = await notificationsOf(context, job, signal);
-      return { ...job, waitingFor: await waitingFor(context, job, signal), ...notifications };
+      return { ...job, waiting: await waitingFor(context, job, signal), ...notifications };
     },
     jobs: async (filter, { before, limit }, signal) =>
       pageOf(await maskResults(context, await store.list(filter, { before, limit: limit + 1 }, signal), signal), limit),

@@ -1,9 +1,10 @@
-/** Describes in one sentence that a queue has no room for a gang, or keeps its room for one. */
+/** Whether a queue has no room for a gang, or keeps its room for one. */
 
+import type { Waiting } from '../../api/waiting.ts';
 import { type MeterUse, nextStart, queueMeter, roomOf } from '../../core/meter.ts';
 import type { QueueState } from '../../core/queue.ts';
 import type { SchedulerContext } from '../context.ts';
-import { startOf } from './position.ts';
+import { instantOrNull } from './position.ts';
 
 type Store = SchedulerContext['store'];
 
@@ -22,26 +23,25 @@ export async function shortFor(
   store: Store,
   { queue, needed }: { queue: QueueState; needed: number },
   signal: AbortSignal,
-): Promise<string | null> {
+): Promise<Waiting | null> {
   const { name, maxRunning, running } = queue;
-  const needs = `and its gang needs ${needed} at once`;
   if (maxRunning !== null && maxRunning - running < needed) {
-    return `places in queue ${name}: ${running} of ${maxRunning} run (max_running), ${needs}`;
+    return { code: 'gang_queue_full', queue: name, running, max: maxRunning, needed };
   }
   const rate = await rateOf(store, queue, signal);
   if (rate === null || rate.left >= needed) return null;
-  return `the rate of queue ${name}: ${rate.left} may start now, ${needs}${startOf(rate.startOf(needed))}`;
+  const { left } = rate;
+  return { code: 'gang_rate_left', queue: name, left, needed, starts_at: instantOrNull(rate.startOf(needed)) };
 }
 
-/** `null` if the rate of the queue has more left than what is kept for gangs. */
+/** What the rate of the queue has left, if all of it is kept for gangs; else `null`. */
 export async function rateKept(
   store: Store,
   { queue, kept }: { queue: QueueState; kept: number },
   signal: AbortSignal,
-): Promise<string | null> {
+): Promise<number | null> {
   const rate = kept === 0 ? null : await rateOf(store, queue, signal);
-  if (rate === null || rate.left > kept) return null;
-  return `the rate of queue ${queue.name}: ${rate.left} may start now, which is kept for gangs`;
+  return rate === null || rate.left > kept ? null : rate.left;
 }
 
 async function rateOf(store: Store, { name, rate }: QueueState, signal: AbortSignal) {

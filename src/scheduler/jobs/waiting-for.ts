@@ -1,5 +1,6 @@
-/** Describes in one sentence what a waiting job waits for. */
+/** What a waiting job waits for. */
 
+import type { Waiting } from '../../api/waiting.ts';
 import { endOfSome } from '../../core/capacity.ts';
 import { isTerminal, type Job } from '../../core/job.ts';
 import { fits, laneOf, type Offer, serves } from '../../core/lane.ts';
@@ -9,70 +10,73 @@ import type { WorkerRow } from '../../core/worker.ts';
 import type { SchedulerContext } from '../context.ts';
 import { fullMeterOf } from './full-meter.ts';
 import { gangOf } from './gang-wait.ts';
-import { MAX_COUNTED, MAX_RUNNING, positionOf, startOf } from './position.ts';
+import { instantOrNull, MAX_COUNTED, MAX_RUNNING } from './position.ts';
 import { keptForGangs, rateKept } from './queue-room.ts';
 
 /** `null` if the job is not waiting. */
-export async function waitingFor(context: SchedulerContext, job: Job, signal: AbortSignal): Promise<string | null> {
+export async function waitingFor(context: SchedulerContext, job: Job, signal: AbortSignal): Promise<Waiting | null> {
   const gang = job.gang === null ? null : await gangOf(context, job, signal);
   if (gang !== null) return gang;
   switch (job.status) {
-    case 'scheduled':
-      return job.failures > 0 || job.snoozes > 0 || job.interruptions > 0
-        ? `its next attempt at ${new Date(job.dueAt).toISOString()} (${job.failures} of ${job.maxAttempts} attempts have failed)`
-        : `its start time, ${new Date(job.dueAt).toISOString()}`;
+    case 'scheduled': {
+      const at = new Date(job.dueAt).toISOString();
+      const hasRun = job.failures > 0 || job.snoozes > 0 || job.interruptions > 0;
+      if (!hasRun) return { code: 'start_time', at };
+      return { code: 'retry', at, failures: job.failures, max_attempts: job.maxAttempts };
+    }
     case 'blocked':
       return await parentsOf(context, job, signal);
     case 'pending':
       return pendingFor(context, job, signal);
     case 'running':
-      return job.cancelRequestedAt === null ? null : 'its worker to stop it, as asked';
+      return job.cancelRequestedAt === null ? null : { code: 'stop', for_gang: false };
     default:
       return null;
   }
 }
 
 /** Names the first parent that has not ended. */
-async function parentsOf(context: SchedulerContext, job: Job, signal: AbortSignal): Promise<string> {
+async function parentsOf(context: SchedulerContext, job: Job, signal: AbortSignal): Promise<Waiting> {
   const parents = await context.store.read(
     job.dependsOn.map(({ jobId }) => jobId),
     signal,
   );
   const open = parents.filter(({ status }) => !isTerminal(status));
   const [first] = open;
-  if (first === undefined) return 'its parents, which have ended: it is about to be judged';
-  const name = first.stepKey ?? first.name;
-  const others = open.length === 1 ? '' : `, and ${open.length - 1} more`;
-  return `job ${first.id}${name === null ? '' : ` (${name})`}, which is ${first.status}${others}`;
+  if (first === undefined) return { code: 'parents_ended' };
+  const { id, name, stepKey, status } = first;
+  return { code: 'parent', job: String(id), name: stepKey ?? name, status, others: open.length - 1 };
 }
 
-async function pendingFor(context: SchedulerContext, job: Job, signal: AbortSignal): Promise<string> {
+async function pendingFor(context: SchedulerContext, job: Job, signal: AbortSignal): Promise<Waiting> {
   const { store } = context;
   const [queues, workers] = await Promise.all([store.queues(signal), store.workers(signal)]);
   const queue = queues.find(({ name }) => name === job.queue);
-  if (queue?.paused) return `queue ${job.queue} to be resumed: it is paused`;
+  if (queue?.paused) return { code: 'paused', queue: job.queue };
   const outlooks = await store.outlook(job.id, signal);
+  const count = async () => await store.countAhead(job.id, MAX_COUNTED, signal);
+  const slot = async (outlook: Outlook | undefined): Promise<Waiting> => {
+    const worker = outlook === undefined ? null : loadOf(outlook, workers);
+    return { code: 'slot', queue: job.queue, ahead: await count(), worker, others: outlooks.length - 1 };
+  };
   const open = outlooks.find(({ obstacle }) => obstacle === null);
-  const ahead = async () => await store.countAhead(job.id, MAX_COUNTED, signal);
-  const place = async () => `${placeOf(await ahead())} in queue ${job.queue}`;
-  if (open !== undefined) return `a free slot: ${await place()}; ${nameOf(open)} has room for it now`;
+  if (open !== undefined) return await slot(open);
   const unmet = unmetRequirement(job, workers);
   if (unmet !== null) return unmet;
   const kept = await keptForGangs(store, job.queue, signal);
   if (queue !== undefined && queue.maxRunning !== null && queue.running + kept >= queue.maxRunning) {
-    const running = `${queue.running} of ${queue.maxRunning} run (max_running)`;
-    const full = kept === 0 ? running : `${running}, and ${kept} are kept for gangs`;
-    const before = await ahead();
-    const ends = queue.running + kept - queue.maxRunning + 1 + before;
-    const startsAt = await freeAt(context, { queue, ends }, signal);
-    return `a place in queue ${job.queue}: ${full}, ${positionOf(before)}${startOf(startsAt)}`;
+    const { running, maxRunning: max } = queue;
+    const ahead = await count();
+    const startsAt = await freeAt(context, { queue, ends: running + kept - max + 1 + ahead }, signal);
+    return { code: 'max_running', queue: job.queue, running, max, kept, ahead, starts_at: instantOrNull(startsAt) };
   }
   const full = await fullMeterOf(context, { job, queueRate: queue?.rate ?? null, kept }, signal);
   if (full !== null) return full;
   const left = queue === undefined ? null : await rateKept(store, { queue, kept }, signal);
-  if (left !== null) return `${left}; ${positionOf(await ahead())}`;
+  if (left !== null) return { code: 'rate_kept', queue: job.queue, left, ahead: await count() };
   const short = capacityFor(job, { outlooks, workers });
-  return short === null ? `a free slot: ${await place()}${busyOf(outlooks, workers)}` : `${short}; ${await place()}`;
+  if (short === null) return await slot(outlooks[0]);
+  return { code: 'resources', queue: job.queue, ahead: await count(), resources: { ...job.resources }, ...short };
 }
 
 /** The instant by which `ends` of the running jobs of a queue have ended. */
@@ -90,41 +94,39 @@ async function freeAt(
   );
 }
 
-/** How many jobs the first worker runs that could run this one. */
-function busyOf(outlooks: readonly Outlook[], workers: readonly WorkerRow[]): string {
-  const able = workers.find(({ id }) => id === outlooks[0]?.workerId);
-  if (able === undefined) return '';
-  const others = outlooks.length === 1 ? '' : `, and ${outlooks.length - 1} more could run it`;
-  return `; ${nameOf({ workerId: able.id, workerName: able.name })} runs ${able.running} of ${able.slots}${others}`;
-}
+type Wait<C extends Waiting['code']> = Extract<Waiting, { code: C }>;
 
-function placeOf(ahead: number): string {
-  const many = ahead >= MAX_COUNTED ? `${MAX_COUNTED} or more` : String(ahead);
-  return ahead === 0 ? 'it is next' : `${many} ${ahead === 1 ? 'job' : 'jobs'} before it`;
+function loadOf({ workerId, obstacle }: Outlook, workers: readonly WorkerRow[]): Wait<'slot'>['worker'] {
+  const row = workers.find(({ id }) => id === workerId);
+  if (row === undefined) return null;
+  const { name, running, slots } = row;
+  return { id: String(workerId), name, running, slots, is_free: obstacle === null };
 }
 
 /** The resources that the job waits for; `null` if it can start somewhere as soon as there is a slot. */
 function capacityFor(
   job: Job,
   { outlooks, workers }: { outlooks: readonly Outlook[]; workers: readonly WorkerRow[] },
-): string | null {
+): Pick<Wait<'resources'>, 'short' | 'reserved'> | null {
   if (outlooks.length === 0 || outlooks.some(({ obstacle }) => obstacle === null || obstacle === 'slots')) return null;
   const own = workers.find(({ reserved }) => reserved?.jobId === job.id);
   const held = outlooks.find(({ obstacle }) => obstacle === 'reserved');
   if (own === undefined && held?.reservation != null) {
     const { jobId, startsAt } = held.reservation;
-    return `${listOf(job.resources)} of a worker: what ${nameOf(held)} has free is reserved for job ${jobId}${reservedUntil(startsAt)}`;
+    const reserved = { for_job: String(jobId), starts_at: instantOrNull(startsAt) };
+    return { short: null, reserved: { id: String(held.workerId), name: held.workerName, ...reserved } };
   }
   const totals = new Map(workers.map(({ id, resources }) => [id, resources]));
-  const shortages = outlooks.flatMap(({ workerId, workerName, free }) =>
-    shortageOf(job, free, totals.get(workerId) ?? {}).map((short) => ({ ...short, workerId, workerName })),
-  );
-  const [nearest] = shortages.sort((a, b) => b.free - a.free);
-  if (nearest === undefined) return `${listOf(job.resources)} of a worker: jobs before it take what is free`;
-  const { name, free, total } = nearest;
-  const inUse = `${listOf(job.resources)} of a worker: ${name} is in use, at most ${Math.max(free, 0)} of ${total} is free on ${nameOf(nearest)}`;
-  if (own?.reserved == null) return inUse;
-  return `${inUse}; what becomes free on ${nameOf({ workerId: own.id, workerName: own.name })} is reserved for it${reservedUntil(own.reserved.startsAt)}`;
+  const [short = null] = outlooks
+    .flatMap(({ workerId, workerName, free }) => {
+      const found = shortageOf(job, free, totals.get(workerId) ?? {});
+      return found === null ? [] : [{ id: String(workerId), name: workerName, ...found }];
+    })
+    .sort((a, b) => b.free - a.free);
+  if (short === null || own?.reserved == null) return { short, reserved: null };
+  const { jobId, startsAt } = own.reserved;
+  const reserved = { for_job: String(jobId), starts_at: instantOrNull(startsAt) };
+  return { short, reserved: { id: String(own.id), name: own.name, ...reserved } };
 }
 
 /** The first resource of which too little is free. */
@@ -132,56 +134,41 @@ function shortageOf(
   { resources }: Job,
   free: Readonly<Record<string, number>>,
   total: Readonly<Record<string, number>>,
-): { name: string; free: number; total: number }[] {
-  const short = Object.entries(resources).find(([name, amount]) => amount > (free[name] ?? 0));
-  if (short === undefined) return [];
-  const [name] = short;
-  return [{ name, free: free[name] ?? 0, total: total[name] ?? 0 }];
-}
-
-function nameOf({ workerId, workerName }: Pick<Outlook, 'workerId' | 'workerName'>): string {
-  return `worker ${workerId} (${workerName})`;
-}
-
-function reservedUntil(startsAt: number | null): string {
-  return startsAt === null ? ', expected to start when a run without a known end has ended' : startOf(startsAt);
+): { resource: string; free: number; total: number } | null {
+  const resource = Object.keys(resources).find((name) => (resources[name] ?? 0) > (free[name] ?? 0));
+  if (resource === undefined) return null;
+  return { resource, free: Math.max(free[resource] ?? 0, 0), total: total[resource] ?? 0 };
 }
 
 /** The first requirement that no online worker meets; `null` if some worker can run the job. */
-function unmetRequirement(job: Job, workers: readonly WorkerRow[]): string | null {
+function unmetRequirement(job: Job, workers: readonly WorkerRow[]): Wait<'worker'> | null {
   const online = workers.filter(({ state }) => state === 'online');
-  if (online.length === 0) return 'a worker: none is online';
+  const most = Object.keys(job.resources).map((name) => {
+    return [name, Math.max(0, ...online.map(({ resources }) => resources[name] ?? 0))];
+  });
+  const lack = (lacks: Wait<'worker'>['lacks'], what: string | null = null): Wait<'worker'> => {
+    return { code: 'worker', lacks, what, resources: { ...job.resources }, most: Object.fromEntries(most) };
+  };
+  if (online.length === 0) return lack('worker');
   const lane = laneOf(job);
   const offers = online.map((worker) => ({ ...offerOf(worker), free: worker.resources }));
   if (offers.some((offer) => serves(offer, lane) && fits(lane, offer.free, 1) === 1)) return null;
-  const largest = Object.keys(job.resources).map((name) => {
-    return `${name} ${Math.max(...online.map(({ resources }) => resources[name] ?? 0))}`;
-  });
-  const steps: [string, (offer: Offer) => boolean][] = [
-    [`a worker that serves queue ${job.queue}`, ({ queues }) => queues === null || queues.includes(job.queue)],
+  const steps: [Wait<'worker'>, (offer: Offer) => boolean][] = [
+    [lack('queue', job.queue), ({ queues }) => queues === null || queues.includes(job.queue)],
     [
-      job.handler === null ? 'a worker that runs commands' : `a worker with handler ${job.handler}`,
+      job.handler === null ? lack('commands') : lack('handler', job.handler),
       (offer) => (lane.kind === '' ? offer.commands : offer.handlers.includes(lane.kind)),
     ],
-    ...lane.requires.map((tag): [string, (offer: Offer) => boolean] => [
-      `a worker with tag ${tag}`,
+    ...lane.requires.map((tag): [Wait<'worker'>, (offer: Offer) => boolean] => [
+      lack('tag', tag),
       ({ tags }) => tags.includes(tag),
     ]),
-    [
-      `a worker with ${listOf(job.resources)} (the most that one has: ${largest.join(', ')})`,
-      ({ free }) => fits(lane, free, 1) === 1,
-    ],
+    [lack('resources'), ({ free }) => fits(lane, free, 1) === 1],
   ];
   let able = offers;
-  for (const [sentence, has] of steps) {
+  for (const [unmet, has] of steps) {
     able = able.filter(has);
-    if (able.length === 0) return `${sentence}: none is online`;
+    if (able.length === 0) return unmet;
   }
-  return 'a worker that can run it: none is online';
-}
-
-function listOf(resources: Readonly<Record<string, number>>): string {
-  return Object.entries(resources)
-    .map(([name, amount]) => `${name} ${amount}`)
-    .join(', ');
+  return lack('all');
 }

@@ -16,9 +16,13 @@ import { type SettleAnswer, settle } from './settle.ts';
 
 /** More workers than any installation has. Beyond, offline ones are forgotten, and then registrations are refused. */
 const MAX_WORKERS = 10_000;
+/** So that the machines of one token leave room for others. */
+const MAX_WORKERS_OF_TOKEN = 1_000;
 
 export interface WorkerCalls {
   register(worker: NewWorker, signal: AbortSignal): Promise<WorkerRow>;
+  /** Throws `too_many_requests` if this caller has as many workers online as the token of a worker may have. */
+  checkRoomOf(registeredBy: string, signal: AbortSignal): Promise<void>;
   /** Waits up to `waitMs` for work, at most for a lease, then answers with an empty list. */
   claim(request: ClaimRequest & { waitMs: number }, signal: AbortSignal): Promise<ClaimedJob[]>;
   /** Ends the waits of the worker's claims up to this number: each answers with the jobs that it has, or none. */
@@ -54,6 +58,14 @@ export function workerCallsOf(context: SchedulerContext, { leaseMs, stopped }: W
         throw new WorkronError('overloaded', `${MAX_WORKERS} workers are online already`, { retryAfterMs: 30_000 });
       }
       return await store.registerWorker(worker, signal);
+    },
+    async checkRoomOf(registeredBy, signal) {
+      if ((await store.countWorkersOf(registeredBy, signal)) < MAX_WORKERS_OF_TOKEN) return;
+      throw new WorkronError(
+        'too_many_requests',
+        `${MAX_WORKERS_OF_TOKEN} workers of ${registeredBy} are online already: make another token for more`,
+        { retryAfterMs: 30_000 },
+      );
     },
     claim: ({ waitMs, ...request }, signal) =>
       claim(context, { ...request, waitMs: Math.min(waitMs, leaseMs) }, { signal, stopped }),

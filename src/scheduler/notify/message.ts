@@ -3,6 +3,7 @@
 import { createHmac } from 'node:crypto';
 import type { Workflow } from '../../core/dag/workflow.ts';
 import { formatDuration } from '../../core/duration.ts';
+import { failureLine } from '../../core/failure-line.ts';
 import { DEFAULT_BACKOFF, DEFAULT_SPEC, type Job, type NewJob } from '../../core/job.ts';
 import type { Notice } from '../../core/notice.ts';
 import { NOTIFY_QUEUE, type NotifyEvent, type NotifyTarget, WEBHOOK_HANDLER } from '../../core/notify.ts';
@@ -172,7 +173,7 @@ function textOf(event: NotifyEvent, { notice, job, workflow }: EventSource): str
   const what = subjectOf({ notice, job, workflow });
   switch (event) {
     case 'failed': {
-      const why = job?.error?.split('\n', 1)[0] ?? job?.reason;
+      const why = job?.error == null ? job?.reason : failureLine(job.error);
       return why == null ? `${what} failed` : `${what} failed: ${why}`;
     }
     case 'recovered':

@@ -1,6 +1,6 @@
 /** Notify targets of the whole installation, and the notifications that belong to a job. */
 
-import type { Job, NewJob } from '../../core/job.ts';
+import type { Job, NewJob, Status } from '../../core/job.ts';
 import type { Notification } from '../../core/notice.ts';
 import { DEFAULT_LATE_AFTER_MS, NOTIFY_QUEUE, type Notify } from '../../core/notify.ts';
 import type { SchedulerContext } from '../context.ts';
@@ -38,7 +38,7 @@ export function resolveTargets(list: readonly Notify[], { list: own }: NotifyCon
 
 export interface JobNotifications {
   /** The notifications that were sent about this job. */
-  notifications: Notification[];
+  notifications: (Notification & { status: Status })[];
   /** The notification that this job delivers; `null` for any other job. */
   notifies: Notification | null;
 }
@@ -48,7 +48,20 @@ export async function notificationsOf(
   job: Job,
   signal: AbortSignal,
 ): Promise<JobNotifications> {
-  const notifications = job.notify.length === 0 ? [] : await store.notifications({ jobId: job.id }, signal);
+  const sent = job.notify.length === 0 ? [] : await store.notifications({ jobId: job.id }, signal);
+  const deliveries =
+    sent.length === 0
+      ? []
+      : await store.read(
+          sent.map(({ deliveredBy }) => deliveredBy),
+          signal,
+        );
+  const statuses = new Map(deliveries.map(({ id, status }) => [id, status]));
+  // Retention has deleted the others, which were delivered then or given up long ago.
+  const notifications = sent.flatMap((each) => {
+    const status = statuses.get(each.deliveredBy);
+    return status === undefined ? [] : [{ ...each, status }];
+  });
   if (job.queue !== NOTIFY_QUEUE) return { notifications, notifies: null };
   const [notifies = null] = await store.notifications({ deliveredBy: job.id }, signal);
   return { notifications, notifies };

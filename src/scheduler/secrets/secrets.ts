@@ -3,7 +3,8 @@
 import { WorkronError } from '../../core/error.ts';
 import type { ClaimedJob, Job } from '../../core/job.ts';
 import type { ListedJob } from '../../core/job-filter.ts';
-import { maskJson, type SecretKeys, type StoredSecret, sealedIn, secretsIn } from '../../core/secret.ts';
+import { MASK, maskJson } from '../../core/mask.ts';
+import { type SecretKeys, type StoredSecret, sealedIn, secretsIn } from '../../core/secret.ts';
 import type { SchedulerContext } from '../context.ts';
 import { settle } from '../leases/settle.ts';
 import { isDataKey } from './sealing.ts';
@@ -97,8 +98,11 @@ export async function maskResults<J extends Job & Pick<ListedJob, 'cut'>>(
   return jobs.map((job, index) => {
     // Without its environment it is not known what to mask.
     if (job.result != null && job.cut?.includes('env')) return { ...job, result: null, cut: [...job.cut, 'result'] };
-    const own = (wanted[index] as [string, string][]).flatMap(([, secret]) => values.get(secret) ?? []);
-    return own.length === 0 ? job : { ...job, result: maskJson(job.result, own) };
+    const own = (wanted[index] as [string, string][]).map(([, secret]) => values.get(secret));
+    if (own.length === 0) return job;
+    const known = own.filter((value) => value !== undefined);
+    // A secret that was deleted, or that no key of this process opens, cannot be found in it.
+    return { ...job, result: known.length < own.length ? MASK : maskJson(job.result, known) };
   });
 }
 

@@ -11,6 +11,7 @@ import { withInstallationTargets } from '../notify/targets.ts';
 import { pageOf } from '../page.ts';
 import { insertWorkflow } from './insert-workflow.ts';
 import { type RerunRequest, rerunWorkflow } from './rerun.ts';
+import { checkStepInputs } from './step-inputs.ts';
 import { viewWorkflow, type WorkflowView } from './view-workflow.ts';
 
 /** A workflow with at most this many steps is read in one piece, as it was at one moment. */
@@ -22,7 +23,10 @@ export interface WorkflowPage {
 }
 
 export interface Workflows {
-  /** Inserts all steps or none. Resolves once they are on disk. */
+  /**
+   * Inserts all steps or none. Resolves once they are on disk. Rejects with `bad_request` if a handler of this process refuses
+   * the input of a step.
+   */
   submitWorkflow(
     workflow: NewWorkflow,
     options: InsertOptions,
@@ -53,9 +57,10 @@ export function workflowsOf(context: SchedulerContext): Workflows {
   const { store } = context;
   return {
     /** Notifications are about the workflow as a whole, not about each step. */
-    submitWorkflow(workflow, options, signal) {
+    async submitWorkflow(workflow, options, signal) {
+      await checkStepInputs(context.inputChecks, workflow.steps);
       const notify = withInstallationTargets(workflow.notify ?? [], context.notify);
-      return insertWorkflow(context, { ...workflow, notify }, options, signal);
+      return await insertWorkflow(context, { ...workflow, notify }, options, signal);
     },
     workflow: (id, signal) => viewWorkflow(context, id, signal),
     workflows: async (filter, { before, limit }, signal) =>

@@ -7,7 +7,9 @@ import type { Outcome } from '../../core/outcome.ts';
 import { cleanText } from '../../core/text.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Owner } from '../launcher/command-user.ts';
-import type { CommandExit, CommandLauncher } from '../launcher/launcher.ts';
+import type { ExitMessage } from '../launcher/frames.ts';
+import type { CommandLauncher } from '../launcher/launchers.ts';
+import { maskerOf } from '../report/mask-job.ts';
 import type { OutputWriter } from '../report/output-writer.ts';
 import type { Reporter } from '../report/reporter.ts';
 import type { Assignment, StopReason } from '../run/assignment.ts';
@@ -90,7 +92,7 @@ async function runWithFiles(
   const reports = new CommandReports({ assignment, reporter, files, note, log });
   let timedOut = false;
   let command = 0;
-  const exit = await new Promise<CommandExit>((resolve) => {
+  const exit = await new Promise<ExitMessage>((resolve) => {
     command = launcher.run(
       {
         command: argument,
@@ -120,10 +122,11 @@ async function runWithFiles(
   if (argument !== limited) removeFile(commandFile);
   for (const file of env.files) removeFile(file);
   const stopped = exit.stopped === 'asked' && timedOut ? 'timeout' : stopOf(exit, assignment);
-  const retryAfter = takeRetryAfter(files.retryAfter, owner);
+  const mask = maskerOf(job);
+  const retryAfter = takeRetryAfter(files.retryAfter, owner, mask);
   const usage = exit.usage === null ? {} : { usage: exit.usage };
   if (stopped === null && exit.exitCode === 0) {
-    return { ...succeed(takeResult(files.result, owner), retryAfter), ...usage };
+    return { ...succeed(takeResult(files.result, owner, mask), retryAfter), ...usage };
   }
   removeFile(files.result);
   return { ...outcomeOf(exit, stopped, { timeoutMs: job.timeoutMs, tail: stream.tail(), retryAfter }), ...usage };
@@ -132,7 +135,7 @@ async function runWithFiles(
 type Stop = Exclude<StopReason, 'lost'> | 'timeout' | 'launcher';
 
 /** A command that ended before it was stopped keeps its own outcome. */
-function stopOf(exit: CommandExit, assignment: Assignment): Stop | null {
+function stopOf(exit: ExitMessage, assignment: Assignment): Stop | null {
   if (exit.stopped === null) return null;
   if (exit.stopped === 'launcher') return 'launcher';
   if (exit.stopped === 'deadline') return assignment.stopped === 'cancelled' ? 'cancelled' : 'cut_off';
@@ -150,7 +153,7 @@ function succeed(read: ReturnType<typeof takeResult>, retryAfter: RetryAfter): O
 type RetryAfter = ReturnType<typeof takeRetryAfter>;
 
 function outcomeOf(
-  exit: CommandExit,
+  exit: ExitMessage,
   stopped: Stop | null,
   run: { timeoutMs: number; tail: string; retryAfter: RetryAfter },
 ): Outcome {

@@ -1,11 +1,10 @@
 /** The progress that a command writes to `$WORKRON_PROGRESS`: its last line is a fraction, and a text. */
 
-import { progressFrom } from '../../api/report.ts';
 import type { Progress } from '../../core/job.ts';
 import type { Owner } from '../launcher/command-user.ts';
 import { readEnd } from './plain-file.ts';
 
-/** Longer lines are cut at their beginning, so that they say nothing. */
+/** A longer line says nothing: of a secret in it, only the end would be there, which is not masked. */
 const MAX_BYTES = 4 * 1024;
 const LINE = /^(\d+(?:\.\d+)?|\.\d+)(%?)(?:\s+(.*))?$/;
 
@@ -17,11 +16,10 @@ export function readProgress(path: string, owner: Owner | null): Progress | null
   } catch {
     return null;
   }
-  const line = text
-    ?.split('\n')
-    .findLast((each) => each.trim() !== '')
-    ?.trim();
+  const lines = text?.split('\n') ?? [];
+  if (text !== null && Buffer.byteLength(text) >= MAX_BYTES) lines.shift();
+  const line = lines.findLast((each) => each.trim() !== '')?.trim();
   const [, number, percent, note] = LINE.exec(line ?? '') ?? [];
   if (number === undefined) return null;
-  return progressFrom(percent === '%' ? Number(number) / 100 : Number(number), note || null);
+  return { fraction: percent === '%' ? Number(number) / 100 : Number(number), text: note || null };
 }

@@ -9,8 +9,8 @@ import { openPlainFile, removeFile } from './plain-file.ts';
 
 type ReadResult = { ok: true; result: unknown } | { ok: false; error: string };
 
-/** Reads and removes the file; `result` is `undefined` if there is none. */
-export function takeResult(path: string, owner: Owner | null): ReadResult {
+/** Reads and removes the file; `result` is `undefined` if there is none. `mask`: hides secrets in what an error quotes. */
+export function takeResult(path: string, owner: Owner | null, mask: (text: string) => string): ReadResult {
   let file: ReturnType<typeof openPlainFile>;
   try {
     file = openPlainFile(path, owner);
@@ -24,7 +24,7 @@ export function takeResult(path: string, owner: Owner | null): ReadResult {
     if (stat.size > MAX_RESULT_BYTES) {
       return { ok: false, error: `the result in $WORKRON_OUTPUT has ${stat.size} bytes; expected at most 1 MiB` };
     }
-    return parseResult(readFileSync(fd, 'utf8'));
+    return parseResult(readFileSync(fd, 'utf8'), mask);
   } catch (error) {
     return { ok: false, error: `$WORKRON_OUTPUT cannot be read: ${String(error)}` };
   } finally {
@@ -34,25 +34,25 @@ export function takeResult(path: string, owner: Owner | null): ReadResult {
 }
 
 /** A first line of the form `key=value` means lines; all else must be JSON. */
-function parseResult(text: string): ReadResult {
+function parseResult(text: string, mask: (text: string) => string): ReadResult {
   const lines = text.split('\n').map((line) => line.replace(/\r$/, ''));
   const first = lines.find((line) => line.trim() !== '');
   if (first === undefined) return { ok: true, result: undefined };
-  if (/^[A-Za-z_][\w.-]*=/.test(first)) return parseLines(lines);
+  if (/^[A-Za-z_][\w.-]*=/.test(first)) return parseLines(lines, mask);
   try {
     return { ok: true, result: cleanJson(JSON.parse(text)) };
   } catch {
-    return { ok: false, error: `$WORKRON_OUTPUT holds neither key=value lines nor JSON: ${quoted(first)}` };
+    return { ok: false, error: `$WORKRON_OUTPUT holds neither key=value lines nor JSON: ${quoted(mask(first))}` };
   }
 }
 
-function parseLines(lines: readonly string[]): ReadResult {
+function parseLines(lines: readonly string[], mask: (text: string) => string): ReadResult {
   const result: Record<string, string> = {};
   for (const [index, line] of lines.entries()) {
     if (line.trim() === '') continue;
     const [, key, value] = /^([A-Za-z_][\w.-]*)=(.*)$/.exec(line) ?? [];
     if (key === undefined || value === undefined || key === '__proto__') {
-      return { ok: false, error: `$WORKRON_OUTPUT, line ${index + 1}: expected key=value, got ${quoted(line)}` };
+      return { ok: false, error: `$WORKRON_OUTPUT, line ${index + 1}: expected key=value, got ${quoted(mask(line))}` };
     }
     result[key] = cleanText(value);
   }

@@ -13,11 +13,11 @@ import {
 
 export interface Root {
   id: number;
-  /** The pid of the shell, which leads its own session and process group. */
-  pid: number;
+  /** The pid of the shell, which leads its own session and process group; `undefined` if it is not known. */
+  pid: number | undefined;
   /** Its identity in `WORKRON_TREE`. */
   mark: string;
-  /** True if the shell has ended and was reaped, so that its pid may be reused. */
+  /** True if the shell has ended and was reaped, so that its pid may be reused, or if it is lost. */
   exited: boolean;
 }
 
@@ -28,6 +28,7 @@ export interface Left {
 }
 
 export interface Forest {
+  /** Adds a tree before it starts, and again once its pid is known. */
   add(root: Root): void;
   /** Forgets a tree that has ended. */
   remove(root: Root): void;
@@ -44,6 +45,8 @@ interface ForestOptions {
   adopts: boolean;
   /** The control group of this launcher and of all that it starts; `null`: it has none. */
   group: string | null;
+  /** Processes of the launcher that belong to no tree: see `ShellStarter`. */
+  helpers: ReadonlyMap<number, number | null>;
   /** Users in whose processes marks are believed. */
   believed: readonly number[];
 }
@@ -58,6 +61,7 @@ class GroupForest implements Forest {
   remove(): void {}
   scan(): void {}
   left(root: Root): Left[] {
+    if (root.pid === undefined) return [];
     return canSignal(-root.pid) ? [{ pid: -root.pid, group: root.pid }] : [];
   }
 }
@@ -90,16 +94,17 @@ class ProcessForest implements Forest {
 
   add(root: Root): void {
     this.#roots.set(root.id, root);
-    this.#byPid.set(root.pid, root);
     this.#byMark.set(root.mark, root);
-    this.#members.set(root.id, new Set());
+    if (!this.#members.has(root.id)) this.#members.set(root.id, new Set());
+    if (root.pid === undefined) return;
+    this.#byPid.set(root.pid, root);
     // The pid was reused: it belongs to this process now.
     this.#forget(root.pid);
   }
 
   remove(root: Root): void {
     this.#roots.delete(root.id);
-    if (this.#byPid.get(root.pid) === root) this.#byPid.delete(root.pid);
+    if (root.pid !== undefined && this.#byPid.get(root.pid) === root) this.#byPid.delete(root.pid);
     this.#byMark.delete(root.mark);
     for (const pid of this.#members.get(root.id) ?? []) this.#known.delete(pid);
     this.#members.delete(root.id);
@@ -115,7 +120,7 @@ class ProcessForest implements Forest {
   }
 
   left(root: Root): Left[] {
-    const left: Left[] = root.exited ? [] : [{ pid: root.pid, group: root.pid }];
+    const left: Left[] = root.exited || root.pid === undefined ? [] : [{ pid: root.pid, group: root.pid }];
     for (const pid of this.#members.get(root.id) ?? []) {
       const stat = this.#alive(pid);
       if (stat !== undefined) left.push({ pid, group: stat.group });
@@ -139,6 +144,8 @@ class ProcessForest implements Forest {
     if (root?.exited === false) return root.id;
     const known = this.#known.get(pid);
     if (known !== undefined) return known.root;
+    const heir = this.#options.helpers.get(pid);
+    if (heir !== undefined) return heir !== null && this.#roots.has(heir) ? heir : null;
     const stat = pid === process.pid || pid === 1 ? undefined : readStat(pid);
     if (stat === undefined) return null;
     // Stored before the lookup, which would otherwise recurse without end if a parent is our own child.

@@ -15,6 +15,10 @@ export const FRAME = {
   /** From launcher to worker. */
   output: 10,
   exit: 11,
+  /** From the starter of another user's shells to the launcher. The launcher sends it `start`. */
+  started: 20,
+  refused: 21,
+  ended: 22,
 } as const;
 
 const HEADER_BYTES = 9;
@@ -57,8 +61,8 @@ export type GoneMessage = {
 } | null;
 
 export interface ExitMessage extends ShellExit {
-  /** Why it was stopped; `null` if it ended by itself. */
-  stopped: 'asked' | 'deadline' | null;
+  /** Why it was stopped; `null` if it ended by itself. `launcher`: the process that started it died, by `signal` if it was killed. */
+  stopped: 'asked' | 'deadline' | 'launcher' | null;
   /** Why it could not be started; `null` if it was. */
   startError: string | null;
   /** The number of processes that could not be killed. */

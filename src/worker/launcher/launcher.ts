@@ -3,16 +3,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Part } from '../../core/part.ts';
 import type { Log } from '../../ops/log.ts';
 import { monotonicMs } from '../../ops/monotonic.ts';
 import { pathInto } from '../../ops/start-part.ts';
-import { passedOn } from '../command/environment.ts';
 import type { Isolation } from '../command/isolation.ts';
 import { endControlGroup, enterControlGroup, makeControlGroup } from './cgroup.ts';
-import { variablesOf } from './command-user.ts';
 import {
   type DeadlineMessage,
   type ExitMessage,
@@ -23,20 +22,28 @@ import {
   type GoneMessage,
   type StartMessage,
 } from './frames.ts';
+import type { LauncherProcessOptions } from './launcher-process.ts';
 import { canEnclose, enclose } from './namespace.ts';
 import { withoutNewPrivileges } from './no-new-privileges.ts';
 import { identityOf, LAUNCHER_MARK, LAUNCHER_VARIABLES } from './process-table.ts';
 import { sweepOrphans } from './sweep.ts';
+import { letPass } from './work-folder.ts';
 
 const ENTRY: Part = { file: new URL('./main.ts', import.meta.url) };
-const HEAP_MB = 64;
+/** SIGUSR1, which a command may send, would open the debugger to all users of the machine. */
+const FLAGS = ['--max-old-space-size=64', '--disable-warning=ExperimentalWarning', '--disable-sigusr1'];
 /** A launcher that died younger than this is not restarted at once. */
 const YOUNG_MS = 5_000;
 const PAUSE_MS = 2_000;
+/** How a shell reports that its child was killed. */
+const KILLED = 128 + constants.signals.SIGKILL;
+
+/** Numbers of commands are unique in this process. */
+let nextId = 1;
 
 export interface LauncherOptions {
   isolation: Omit<Isolation, 'limits'>;
-  /** `auto`: the cheapest way to start a shell that this version of Node offers. */
+  /** `auto`: the cheapest way to start a shell that this version of Node offers. `node`: without calls of the C library. */
   starter?: 'auto' | 'node';
   /** For its pipes. */
   folder: { readonly path: string };
@@ -45,16 +52,17 @@ export interface LauncherOptions {
   log: Log;
 }
 
-export interface CommandExit extends Omit<ExitMessage, 'stopped'> {
-  /** `launcher`: the launcher died, and its commands with it. */
-  stopped: ExitMessage['stopped'] | 'launcher';
-}
-
-interface CommandListener {
+export interface CommandListener {
   /** The bytes are valid only during the call. They must be credited before more than one window is sent. */
   onOutput(data: Buffer): void;
   /** No process of the command is left. Called once, after all output. */
-  onExit(exit: CommandExit): void;
+  onExit(exit: ExitMessage): void;
+}
+
+interface Death {
+  young: boolean;
+  emptied: Promise<unknown> | undefined;
+  signal: 'SIGKILL' | null;
 }
 
 export class Launcher implements AsyncDisposable {
@@ -70,7 +78,6 @@ export class Launcher implements AsyncDisposable {
   /** Launchers that died, and whose commands may be left. */
   #unswept = 0;
   #starter: 'auto' | 'node';
-  #nextId = 1;
   #closing = false;
 
   constructor(options: LauncherOptions) {
@@ -94,9 +101,20 @@ export class Launcher implements AsyncDisposable {
     this.#start();
   }
 
+  /** Starts another one beside this one, which must be open. */
+  sibling(): Launcher {
+    const other = new Launcher(this.#options);
+    other.#enclosed = this.#enclosed;
+    other.#entry = this.#entry;
+    other.#starter = this.#starter;
+    other.#deadline = this.#deadline;
+    other.#start();
+    return other;
+  }
+
   /** Returns the number of the command. */
   run(message: StartMessage, listener: CommandListener): number {
-    const id = this.#nextId++;
+    const id = nextId++;
     if (this.#child === undefined) this.#start();
     this.#running.set(id, listener);
     this.#send(encodeMessage(FRAME.start, id, message));
@@ -141,12 +159,16 @@ export class Launcher implements AsyncDisposable {
   #start(): void {
     const { folder, env, log, isolation } = this.#options;
     const pipes = mkdtempSync(join(folder.path, 'pipes-'));
-    const flags = [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning'];
-    const place = this.#enclosed ? 'enclosed' : 'open';
-    const whom = JSON.stringify(isolation.user);
+    if (isolation.user !== null) letPass(pipes);
     const group = this.#enclosed ? undefined : makeControlGroup();
-    const own = group === undefined ? [] : [group];
-    const node = [process.execPath, ...flags, this.#entry(pipes), pipes, place, this.#starter, whom, ...own];
+    const own: LauncherProcessOptions = {
+      folder: pipes,
+      enclosed: this.#enclosed,
+      means: this.#starter,
+      user: isolation.user,
+      group: group ?? null,
+    };
+    const node = [process.execPath, ...FLAGS, this.#entry(pipes), 'launcher', JSON.stringify(own)];
     const launcher = isolation.noNewPrivileges ? withoutNewPrivileges(node) : node;
     const [command, ...args] = this.#enclosed ? enclose(launcher) : launcher;
     const child = spawn(command as string, args, {
@@ -172,9 +194,11 @@ export class Launcher implements AsyncDisposable {
       const emptied = group === undefined ? undefined : endControlGroup(group);
       if (this.#closing && this.#running.size === 0) return;
       log.error({ exit_code: exitCode, signal, commands: this.#running.size }, 'launcher died');
-      // The next launcher uses the safest way, whatever this one died of.
-      this.#starter = 'node';
-      void this.#afterDeath(monotonicMs() - startedAt < YOUNG_MS, emptied);
+      // A crash may be due to `node:ffi`. In a namespace, the exit code of a killed launcher is that of a shell.
+      const isKilled = signal === 'SIGKILL' || exitCode === KILLED;
+      if (!isKilled) this.#starter = 'node';
+      const young = monotonicMs() - startedAt < YOUNG_MS;
+      void this.#afterDeath({ young, emptied, signal: isKilled ? 'SIGKILL' : null });
     });
     this.#child = child;
     this.#input = input;
@@ -186,7 +210,7 @@ export class Launcher implements AsyncDisposable {
   }
 
   /** Reports the commands as ended once they are known to be gone, after a pause if the launcher dies repeatedly. */
-  async #afterDeath(young: boolean, emptied: Promise<unknown> | undefined): Promise<void> {
+  async #afterDeath({ young, emptied, signal }: Death): Promise<void> {
     const orphans = [...this.#running.values()];
     this.#running.clear();
     const { log } = this.#options;
@@ -201,7 +225,7 @@ export class Launcher implements AsyncDisposable {
     }
     if (young) await sleep(PAUSE_MS);
     for (const listener of orphans) {
-      listener.onExit({ exitCode: null, signal: null, usage: null, stopped: 'launcher', startError: null, left: 0 });
+      listener.onExit({ exitCode: null, signal, usage: null, stopped: 'launcher', startError: null, left: 0 });
     }
   }
 
@@ -222,21 +246,8 @@ export class Launcher implements AsyncDisposable {
     if (kind === FRAME.output) return listener.onOutput(payload);
     if (kind !== FRAME.exit) return;
     this.#running.delete(id);
-    listener.onExit(JSON.parse(payload.toString()) as CommandExit);
+    listener.onExit(JSON.parse(payload.toString()) as ExitMessage);
   }
-}
-
-/** What a worker needs of a launcher. */
-export type CommandLauncher = Pick<Launcher, 'run' | 'stop' | 'credit' | 'setDeadline' | 'setGone'> & AsyncDisposable;
-
-/** Opens a launcher after ending what a previous one left on this machine. */
-export async function openLauncher(options: Omit<LauncherOptions, 'env'>): Promise<Launcher> {
-  const { user } = options.isolation;
-  const env = { ...passedOn(process.env), ...(user === null ? {} : variablesOf(user)) };
-  const launcher = new Launcher({ ...options, env });
-  await sweepOrphans(options.log, user);
-  await launcher.open();
-  return launcher;
 }
 
 /**

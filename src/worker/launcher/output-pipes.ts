@@ -8,14 +8,14 @@ import { chownSync, closeSync, constants, fstatSync, openSync, rmSync } from 'no
 import { join } from 'node:path';
 import type { Owner } from './command-user.ts';
 import { LAUNCHER_MARK } from './process-table.ts';
-import { isPrivateFolder, makeWorkFolder } from './work-folder.ts';
+import { isPrivateFolder, letPass, makeWorkFolder } from './work-folder.ts';
 
 const FIRST_BATCH = 16;
 
-interface OutputPipe {
+export interface OutputPipe {
   path: string;
   readFd: number;
-  /** For the command; closed here once the command has been started. */
+  /** For the command. */
   writeFd: number;
 }
 
@@ -26,7 +26,7 @@ export class OutputPipes {
   readonly #free: string[] = [];
   #made = 0;
 
-  /** `user`: whom the pipes belong to, if not to the user of this process: `> /dev/stderr` opens them again. */
+  /** `user`: whom the pipes belong to, if not to the user of this process: that of the commands, who opens them. */
   constructor(folder: string, user: Owner | null) {
     this.#folder = folder;
     this.#user = user;
@@ -39,6 +39,7 @@ export class OutputPipes {
       // The system may have removed temporary files while nothing ran. What has their names now may be another user's.
       this.#free.length = 0;
       this.#folder = makeWorkFolder(process.env[LAUNCHER_MARK]);
+      if (this.#user !== null) letPass(this.#folder);
       return this.#openBoth(this.#make());
     }
   }
@@ -50,7 +51,7 @@ export class OutputPipes {
   }
 
   #make(): string {
-    if (!isPrivateFolder(this.#folder)) throw new Error(`${this.#folder} is gone`);
+    if (!isPrivateFolder(this.#folder, this.#user !== null)) throw new Error(`${this.#folder} is gone`);
     const count = Math.max(FIRST_BATCH, this.#made);
     const paths = Array.from({ length: count }, (_, index) => join(this.#folder, `pipe-${this.#made + index}`));
     const made = spawnSync('mkfifo', ['-m', '600', ...paths]);

@@ -3,13 +3,18 @@
 import type { Usage } from '../../core/outcome.ts';
 
 export interface Shell {
+  /** The tree that it belongs to. */
+  id: number;
   command: string;
-  /** `null`: the launcher's own working directory. */
+  /** `null`: that of the process that starts it. */
   cwd: string | null;
   /** The whole environment. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Closed by the caller. */
-  outputFd: number;
+  output: {
+    path: string;
+    /** Its end for writing. The caller closes it after `onStart`, `onRefused` or `onLost`. */
+    writeFd: number;
+  };
 }
 
 export interface ShellExit {
@@ -22,11 +27,26 @@ export interface ShellExit {
 
 export type OnShellExit = (exit: ShellExit) => void;
 
+/** First `onStart` or `onRefused`, then `onExit`. `onLost` can take the place of each. */
+export interface ShellEvents {
+  onStart: (pid: number) => void;
+  /** It was not started. */
+  onRefused: (reason: string) => void;
+  /** The shell was reaped. */
+  onExit: OnShellExit;
+  /** How it ended, and whether it has ended or started at all, will never be known: the process that started it was killed. */
+  onLost: () => void;
+}
+
 export interface ShellStarter {
   /** True if processes whose parent has ended become children of this process, which then reaps them. */
   readonly adopts: boolean;
-  /**
-   * Returns the pid, or throws. `onExit` is called once, when the shell was reaped, and never before `start` returns.
-   */
-  start(shell: Shell, onExit: OnShellExit): number;
+  /** Processes of the launcher that belong to no tree, and the tree that orphans become their children in; `null`: none. */
+  readonly helpers: ReadonlyMap<number, number | null>;
+  /** May call back before it returns. Throws if it is known by then that the shell cannot be started. */
+  start(shell: Shell, events: ShellEvents): void;
+  /** To be called once no process of the tree is left. */
+  forget(id: number): void;
+  /** Gives up what has neither started nor been refused. */
+  giveUpStarts(): void;
 }

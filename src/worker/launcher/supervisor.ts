@@ -54,6 +54,7 @@ export class Supervisor {
     this.#forest = createForest({
       enclosed: options.enclosed,
       adopts: options.starter.adopts,
+      helpers: options.starter.helpers,
       group: options.group,
       believed: believedUsers(options.user),
     });
@@ -66,24 +67,27 @@ export class Supervisor {
   start(id: number, message: StartMessage): void {
     if (this.#now() >= this.#stopAt) return this.#notStarted(id, null);
     const marks = `${this.#marks}.${id}`;
+    const tree: Tree = new Tree({
+      id,
+      mark: marks.slice(marks.lastIndexOf(' ') + 1),
+      message,
+      env: { ...this.#options.env, ...message.env, [TREE_MARK]: marks },
+      starter: this.#options.starter,
+      pipes: this.#pipes,
+      events: {
+        onOutput: (data) => this.#options.onOutput(id, data),
+        onStart: () => this.#forest.add(tree),
+        onRefused: (reason) => this.#refused(tree, reason),
+        onExit: () => this.#wantGone(tree),
+        onDrained: () => this.#gone(tree),
+      },
+    });
+    this.#trees.set(id, tree);
+    this.#forest.add(tree);
     try {
-      const tree = new Tree({
-        id,
-        mark: marks.slice(marks.lastIndexOf(' ') + 1),
-        message,
-        env: { ...this.#options.env, ...message.env, [TREE_MARK]: marks },
-        starter: this.#options.starter,
-        pipes: this.#pipes,
-        events: {
-          onOutput: (data) => this.#options.onOutput(id, data),
-          onExit: () => this.#wantGone(tree),
-          onDrained: () => this.#gone(tree),
-        },
-      });
-      this.#trees.set(id, tree);
-      this.#forest.add(tree);
+      tree.start();
     } catch (error) {
-      this.#notStarted(id, error instanceof Error ? error.message : String(error));
+      this.#refused(tree, error instanceof Error ? error.message : String(error));
     }
   }
 
@@ -155,6 +159,10 @@ export class Supervisor {
     for (const tree of this.#ending) {
       tree.killAt ??= now + tree.graceMs;
       const killAt = this.#killAt(tree.killAt, tree);
+      if (tree.starting) {
+        if (now >= killAt) this.#options.starter.giveUpStarts();
+        continue;
+      }
       const left = this.#forest.left(tree);
       if ((tree.exited && left.length === 0) || now >= killAt + UNKILLABLE_MS) {
         this.#ending.delete(tree);
@@ -179,10 +187,19 @@ export class Supervisor {
   #gone(tree: Tree): void {
     const left = this.#forest.left(tree).length;
     if (left > 0) this.#hasSurvivors = true;
+    else this.#options.starter.forget(tree.id);
     this.#forest.remove(tree);
     this.#trees.delete(tree.id);
     const { exitCode, signal, usage, stopped } = tree;
     this.#options.onExit(tree.id, { exitCode, signal, usage, stopped, startError: null, left });
+    if (this.#trees.size === 0) this.#emptied?.();
+  }
+
+  #refused(tree: Tree, reason: string): void {
+    this.#ending.delete(tree);
+    this.#forest.remove(tree);
+    this.#trees.delete(tree.id);
+    this.#notStarted(tree.id, reason);
     if (this.#trees.size === 0) this.#emptied?.();
   }
 
@@ -202,7 +219,7 @@ export class Supervisor {
 function ask(tree: Tree, left: readonly Left[]): void {
   const whole = !tree.exited;
   if (whole && tree.asked.size > 0) return;
-  if (whole) end(-tree.pid);
+  if (!tree.exited && tree.pid !== undefined) end(-tree.pid);
   for (const { pid, group } of left) {
     if (tree.asked.has(pid)) continue;
     tree.asked.add(pid);
@@ -217,6 +234,6 @@ function end(pid: number): void {
 }
 
 function kill(tree: Tree, left: readonly Left[]): void {
-  if (!tree.exited) canSignal(-tree.pid, 'SIGKILL');
+  if (!tree.exited && tree.pid !== undefined) canSignal(-tree.pid, 'SIGKILL');
   for (const { pid } of left) canSignal(pid, 'SIGKILL');
 }

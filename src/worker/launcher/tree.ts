@@ -4,13 +4,17 @@ import { closeSync } from 'node:fs';
 import type { Usage } from '../../core/outcome.ts';
 import type { Root } from './forest.ts';
 import { type ExitMessage, OUTPUT_WINDOW_BYTES, type StartMessage } from './frames.ts';
-import type { OutputPipes } from './output-pipes.ts';
+import type { OutputPipe, OutputPipes } from './output-pipes.ts';
 import { OutputReader } from './output-reader.ts';
-import type { ShellStarter } from './shell-starter.ts';
+import type { ShellExit, ShellStarter } from './shell-starter.ts';
 
 interface TreeEvents {
   onOutput: (data: Buffer) => void;
-  /** The shell has ended; other processes of the tree may be alive. */
+  /** The shell runs, or may run. */
+  onStart: () => void;
+  /** There is no shell, and nothing of the tree is left. */
+  onRefused: (reason: string) => void;
+  /** The shell has ended, or is lost; other processes of the tree may be alive. */
   onExit: () => void;
   /** All output has been read after `finish`. */
   onDrained: () => void;
@@ -28,7 +32,7 @@ interface TreeOptions {
 
 export class Tree implements Root {
   readonly id: number;
-  readonly pid: number;
+  pid: number | undefined;
   readonly mark: string;
   readonly graceMs: number;
   /** True if the command may run on after the deadline. */
@@ -42,35 +46,72 @@ export class Tree implements Root {
   killAt: number | undefined;
   /** Processes that were sent SIGTERM. */
   readonly asked = new Set<number>();
-  readonly #reader: OutputReader;
-  readonly #onDrained: () => void;
+  readonly #options: TreeOptions;
+  #reader: OutputReader | undefined;
   #drained = false;
   #finishing = false;
 
-  /** Throws if the command cannot be started. */
-  constructor({ id, mark, message, env, starter, pipes, events }: TreeOptions) {
-    this.id = id;
-    this.mark = mark;
-    this.graceMs = message.graceMs;
-    this.finishes = message.finish;
-    this.#onDrained = events.onDrained;
+  constructor(options: TreeOptions) {
+    this.#options = options;
+    this.id = options.id;
+    this.mark = options.mark;
+    this.graceMs = options.message.graceMs;
+    this.finishes = options.message.finish;
+  }
+
+  /** Throws if it is known at once that the command cannot be started. */
+  start(): void {
+    const { message, env, starter, pipes, events } = this.#options;
+    const { command, cwd } = message;
     const pipe = pipes.open();
-    try {
-      const { command, cwd } = message;
-      this.pid = starter.start({ command, cwd, env, outputFd: pipe.writeFd }, ({ exitCode, signal, usage }) => {
-        this.exited = true;
-        this.exitCode = exitCode;
-        this.signal = signal;
-        this.usage = usage;
-        events.onExit();
-      });
-    } catch (error) {
+    const close = () => {
       closeSync(pipe.readFd);
-      pipes.giveBack(pipe.path, true);
-      throw error;
-    } finally {
       closeSync(pipe.writeFd);
+      pipes.giveBack(pipe.path, true);
+    };
+    try {
+      starter.start(
+        { id: this.id, command, cwd, env, output: pipe },
+        {
+          onStart: (pid) => this.#begin(pipe, pid),
+          onRefused: (reason) => {
+            close();
+            events.onRefused(reason);
+          },
+          onExit: (exit) => this.#exit(exit),
+          onLost: () => {
+            if (this.#reader === undefined) this.#begin(pipe, undefined);
+            this.stopped ??= 'launcher';
+            this.#exit({ exitCode: null, signal: 'SIGKILL', usage: null });
+          },
+        },
+      );
+    } catch (error) {
+      close();
+      throw error;
     }
+  }
+
+  /** True while it is not known whether there is a shell. */
+  get starting(): boolean {
+    return this.pid === undefined && !this.exited;
+  }
+
+  addCredit(bytes: number): void {
+    this.#reader?.addCredit(bytes);
+  }
+
+  /** Reads the rest of the output. No process of the tree is left. */
+  finish(): void {
+    this.#finishing = true;
+    if (this.#drained) this.#options.events.onDrained();
+    else this.#reader?.finish();
+  }
+
+  #begin(pipe: OutputPipe, pid: number | undefined): void {
+    const { pipes, events } = this.#options;
+    this.pid = pid;
+    closeSync(pipe.writeFd);
     this.#reader = new OutputReader(pipe.readFd, OUTPUT_WINDOW_BYTES, {
       onData: events.onOutput,
       onEnd: (clean) => {
@@ -79,16 +120,14 @@ export class Tree implements Root {
         if (this.#finishing) events.onDrained();
       },
     });
+    events.onStart();
   }
 
-  addCredit(bytes: number): void {
-    this.#reader.addCredit(bytes);
-  }
-
-  /** Reads the rest of the output. No process of the tree is left. */
-  finish(): void {
-    this.#finishing = true;
-    if (this.#drained) this.#onDrained();
-    else this.#reader.finish();
+  #exit({ exitCode, signal, usage }: ShellExit): void {
+    this.exited = true;
+    this.exitCode = exitCode;
+    this.signal = signal;
+    this.usage = usage;
+    this.#options.events.onExit();
   }
 }

@@ -19,11 +19,11 @@ export function makeWorkFolder(owner: string = identityOf(process.pid)): string 
 }
 
 /**
- * True if it is a folder that only this user can use. The temporary directory is open to all users: once the system has
- * removed a folder from it, another user may have made one of the same name, or a link.
+ * True if it is a folder that only this user can use; others may pass through it if `passable`. The temporary directory is open to
+ * all users: once the system has removed a folder from it, another user may have made one of the same name, or a link.
  */
-export function isPrivateFolder(path: string): boolean {
-  return isFolderOf(path, process.getuid?.() ?? -1, 0o077);
+export function isPrivateFolder(path: string, passable = false): boolean {
+  return isFolderOf(path, process.getuid?.() ?? -1, passable ? 0o066 : 0o077);
 }
 
 function isFolderOf(path: string, uid: number, forbidden: number): boolean {
@@ -33,11 +33,10 @@ function isFolderOf(path: string, uid: number, forbidden: number): boolean {
 
 /** Removes a folder of this user, and no other. Throws if something of it is left. */
 export function removeWorkFolder(path: string): void {
-  const own = process.getuid?.() ?? -1;
-  if (!isFolderOf(path, own, 0o066)) return;
+  if (!isPrivateFolder(path, true)) return;
   const commands = join(path, COMMANDS);
   const stat = lstatSync(commands, { throwIfNoEntry: false });
-  if (stat !== undefined && stat.uid !== own) {
+  if (stat !== undefined && stat.uid !== process.getuid?.()) {
     removeAs(stat, [commands]);
     rmdirSync(commands);
   }
@@ -83,10 +82,7 @@ export class WorkFolder implements Disposable {
 
   #isIntact(): boolean {
     if (this.#commandUser === null) return isPrivateFolder(this.#path);
-    return (
-      isFolderOf(this.#path, process.getuid?.() ?? -1, 0o066) &&
-      isFolderOf(join(this.#path, COMMANDS), this.#commandUser.uid, 0)
-    );
+    return isPrivateFolder(this.#path, true) && isFolderOf(join(this.#path, COMMANDS), this.#commandUser.uid, 0);
   }
 
   #make(): string {
@@ -95,11 +91,15 @@ export class WorkFolder implements Disposable {
       const commands = join(path, COMMANDS);
       mkdirSync(commands, { mode: 0o700 });
       chownSync(commands, this.#commandUser.uid, this.#commandUser.gid);
-      // The user may pass through it. Its entries are open to one user each.
-      chmodSync(path, 0o711);
+      letPass(path);
     }
     return path;
   }
+}
+
+/** Other users may then pass through the folder, but not list it. Its entries are open to one user each. */
+export function letPass(path: string): void {
+  chmodSync(path, 0o711);
 }
 
 /** The process that made a folder of this name; `undefined` if it is not a worker's folder. */

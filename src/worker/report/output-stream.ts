@@ -1,9 +1,10 @@
 /** The output of one attempt on its way to the source: the bytes to be sent, their offset, and the tail. */
 
+import type { MaskStream } from '../../core/mask.ts';
 import type { LogChunk } from '../../core/output.ts';
 import { cleanText } from '../../core/text.ts';
 import type { Assignment } from '../run/assignment.ts';
-import { type MaskStream, maskOf } from './mask-stream.ts';
+import { maskOf } from './mask-job.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 const FIRST_BYTES = 4 * 1024;
@@ -34,7 +35,8 @@ export class OutputStream {
   #tailCut = false;
   #timer: NodeJS.Timeout | undefined;
   #givenUp = false;
-  #onEnd: (() => void) | undefined;
+  /** Calls that wait until the bytes up to an offset were written. */
+  #flushes: { upTo: number; done: () => void }[] = [];
   readonly #mask: MaskStream | null;
   /** Bytes that masking has removed or holds back, and that were not yet reported as taken. */
   #shorter = 0;
@@ -73,10 +75,15 @@ export class OutputStream {
   end(): Promise<void> {
     const held = this.#mask?.end();
     if (held !== undefined && held.length > 0) this.#add(held);
+    return this.flush();
+  }
+
+  /** Resolves once all bytes so far were written or given up, except those that masking holds back. */
+  flush(): Promise<void> {
     return new Promise((resolve) => {
-      this.#onEnd = resolve;
+      if (this.#length === 0 && this.inFlight === undefined) return resolve();
+      this.#flushes.push({ upTo: this.#offset + this.#length, done: resolve });
       if (this.#length > 0) this.#due();
-      else if (this.inFlight === undefined) this.#ended();
     });
   }
 
@@ -102,9 +109,9 @@ export class OutputStream {
     this.inFlight = undefined;
     this.failingSince = undefined;
     this.#events.onTaken(size);
-    if (this.#length >= CHUNK_BYTES || (this.#length > 0 && this.#onEnd !== undefined)) this.#due();
+    this.#endFlushes(this.#offset);
+    if (this.#length >= CHUNK_BYTES || this.#flushes.length > 0) this.#due();
     else if (this.#length > 0) this.#timer ??= setTimeout(() => this.#due(), this.#flushMs);
-    else if (this.#onEnd !== undefined) this.#ended();
   }
 
   /** Drops all output from now on. It still counts as taken, so that the command does not wait. */
@@ -117,7 +124,7 @@ export class OutputStream {
     this.#waiting = Buffer.alloc(0);
     this.#stopTimer();
     this.#events.onTaken(dropped);
-    if (this.#onEnd !== undefined) this.#ended();
+    this.#endFlushes(Number.POSITIVE_INFINITY);
   }
 
   /** The last 2 KiB, as text that every store can hold. */
@@ -150,10 +157,10 @@ export class OutputStream {
     this.#timer = undefined;
   }
 
-  #ended(): void {
-    this.#stopTimer();
-    const onEnd = this.#onEnd;
-    this.#onEnd = undefined;
-    onEnd?.();
+  #endFlushes(upTo: number): void {
+    const reached = this.#flushes.filter((flush) => flush.upTo <= upTo);
+    if (reached.length === 0) return;
+    this.#flushes = this.#flushes.filter((flush) => flush.upTo > upTo);
+    for (const { done } of reached) done();
   }
 }

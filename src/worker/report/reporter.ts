@@ -12,7 +12,7 @@ import type { JobSource } from '../job-source.ts';
 import type { Assignment } from '../run/assignment.ts';
 import { transferMs } from '../time/transfer-ms.ts';
 import { within } from '../time/within.ts';
-import { maskProgress } from './mask-stream.ts';
+import { maskProgress } from './mask-job.ts';
 
 const EVERY_MS = 200;
 const ANSWER_MS = 15_000;

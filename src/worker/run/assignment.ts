@@ -3,6 +3,7 @@
 import { Stopped } from '../../core/handler-errors.ts';
 import type { ClaimedJob } from '../../core/job.ts';
 import type { LeaseRef } from '../../core/lease.ts';
+import { Wake } from '../../ops/wake.ts';
 
 /** Why an attempt is stopped. `lost`: it is no longer this worker's, so its outcome is not reported. */
 export type StopReason = 'cancelled' | 'interrupted' | 'cut_off' | 'lost';
@@ -94,6 +95,8 @@ export class HeldAssignments {
   readonly #latest = new Map<number, Assignment>();
   /** Attempts of which the worker holds a later one, because their outcome was not answered yet. */
   readonly #earlier = new Set<Assignment>();
+  /** Fired when one is no longer held. */
+  readonly released = new Wake();
 
   get size(): number {
     return this.#latest.size + this.#earlier.size;
@@ -118,6 +121,7 @@ export class HeldAssignments {
   delete(assignment: Assignment): void {
     if (this.#latest.get(assignment.jobId) === assignment) this.#latest.delete(assignment.jobId);
     else this.#earlier.delete(assignment);
+    this.released.fire();
   }
 
   find({ jobId, attempt }: LeaseRef): Assignment | undefined {

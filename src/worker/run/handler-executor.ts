@@ -1,22 +1,21 @@
 /** Runs jobs as functions of this process. */
 
-import { progressFrom } from '../../api/report.ts';
 import { formatDuration } from '../../core/duration.ts';
 import type { Gang, GangContext } from '../../core/gang.ts';
-import { Cancel, Fatal, RateLimited, RetryAfter, Snooze, Stopped } from '../../core/handler-errors.ts';
+import { Stopped } from '../../core/handler-errors.ts';
 import type { JobSpec, RunContext } from '../../core/job.ts';
-import { MAX_RESULT_BYTES, type Outcome } from '../../core/outcome.ts';
+import type { Outcome } from '../../core/outcome.ts';
 import type { TickOfJob } from '../../core/schedule/tick.ts';
 import { plainEnv } from '../../core/secret.ts';
-import { cleanJson, cleanText } from '../../core/text.ts';
 import { contentOf, valueOf } from '../report/checkpoint-value.ts';
+import { maskerOf } from '../report/mask-job.ts';
 import type { OutputStream } from '../report/output-stream.ts';
 import type { OutputWriter } from '../report/output-writer.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { after } from '../time/timer.ts';
 import type { Assignment } from './assignment.ts';
+import { failed, outcomeOfError, outcomeOfStop, succeed } from './handler-outcome.ts';
 import type { Executor } from './runner.ts';
-import { textOfThrown, thrownOf } from './thrown.ts';
 
 /** A handler cannot be made to wait, so lines beyond this number of unwritten bytes are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
@@ -34,6 +33,8 @@ export interface HandlerContext {
   readonly killGraceMs: number;
   /** The variables that the job was submitted with. */
   readonly env: Readonly<Record<string, string>>;
+  /** The step of a workflow that it is; `null` for other jobs. */
+  readonly step: string | null;
   /** The parameters of its workflow; empty if it has none. */
   readonly params: RunContext['params'];
   /** For an item of a `for_each` step: its value and its position in the list; else `null`. */
@@ -52,6 +53,10 @@ export interface HandlerContext {
   checkpoint(value: unknown): Promise<void>;
   /** The last checkpoint of this or an earlier attempt; `null`: none. */
   lastCheckpoint(): Promise<unknown>;
+  /** Masks the secrets of the job in a text. */
+  mask(text: string): string;
+  /** Resolves once the output and the progress so far are written, or given up; `undefined` if there was none. */
+  flush(): Promise<unknown> | undefined;
   /** Identifies the attempt to the scheduler. */
   readonly lease: { jobId: number; attempt: number; workerId: number };
 }
@@ -101,8 +106,21 @@ class Context implements HandlerContext {
 
   /** Resolves once all output and progress is written; `undefined` if there was none. */
   end(): Promise<unknown> | undefined {
+    return this.#written((stream) => stream.end());
+  }
+
+  #written(written: (stream: OutputStream) => Promise<void>): Promise<unknown> | undefined {
     if (this.stream === undefined && !this.#hasProgress) return undefined;
-    return Promise.all([this.stream?.end(), this.#hasProgress ? this.#reporter.end(this.#assignment) : undefined]);
+    const output = this.stream === undefined ? undefined : written(this.stream);
+    return Promise.all([output, this.#hasProgress ? this.#reporter.end(this.#assignment) : undefined]);
+  }
+
+  mask(text: string): string {
+    return maskerOf(this.#assignment.job)(text);
+  }
+
+  flush(): Promise<unknown> | undefined {
+    return this.#written((stream) => stream.flush());
   }
 
   get lease(): HandlerContext['lease'] {
@@ -111,7 +129,7 @@ class Context implements HandlerContext {
 
   progress(fraction: number, text?: string): void {
     this.#hasProgress = true;
-    this.#reporter.progress(this.#assignment, progressFrom(fraction, text ?? null));
+    this.#reporter.progress(this.#assignment, { fraction, text: text ?? null });
   }
 
   checkpoint(value: unknown): Promise<void> {
@@ -153,6 +171,10 @@ class Context implements HandlerContext {
 
   get env(): Readonly<Record<string, string>> {
     return Object.freeze(plainEnv(this.#assignment.job.env));
+  }
+
+  get step(): string | null {
+    return this.#runContext.workflow?.step ?? null;
   }
 
   get params(): RunContext['params'] {
@@ -210,6 +232,8 @@ async function settleLater(returned: Promise<unknown>, assignment: Assignment, c
       });
     };
     const end = (outcome: Outcome) => {
+      // A stop that comes later must not start the grace period.
+      stopped ??= outcome;
       disarm();
       resolve(outcome);
     };
@@ -228,55 +252,6 @@ async function settleLater(returned: Promise<unknown>, assignment: Assignment, c
     });
   });
   return finish(outcome, context);
-}
-
-function outcomeOfStop({ stopped }: Assignment): Outcome {
-  if (stopped === 'cancelled') return { type: 'cancelled', error: null };
-  const error = stopped === 'cut_off' ? 'the worker lost contact with the scheduler' : 'the worker was stopped';
-  return { type: 'interrupted', error };
-}
-
-function succeed(value: unknown): Outcome {
-  const outcome: Outcome = { type: 'succeeded', exitCode: null };
-  if (value === undefined) return outcome;
-  if (value === null || typeof value === 'boolean') return { ...outcome, result: value };
-  try {
-    const text = JSON.stringify(value) as string | undefined;
-    if (text === undefined) return outcome;
-    if (Buffer.byteLength(text) > MAX_RESULT_BYTES) return failed('the result is larger than 1 MiB');
-    return { ...outcome, result: cleanJson(JSON.parse(text)) };
-  } catch (error) {
-    return failed(`the result is not JSON: ${textOfThrown(error)}`);
-  }
-}
-
-function outcomeOfError(error: unknown, assignment: Assignment): Outcome {
-  if (assignment.stopped !== null) return outcomeOfStop(assignment);
-  const outcome = { ...failed(textOfThrown(error)), ...thrownOf(error) };
-  try {
-    if (error instanceof Snooze) return snoozed(error);
-    if (error instanceof Cancel) return { type: 'cancelled', error: cleanText(error.message) };
-    if (error instanceof Fatal) return { ...outcome, fatal: true };
-    return error instanceof RetryAfter ? { ...outcome, retryAfterMs: error.delayMs } : outcome;
-  } catch {
-    // A proxy or a getter of the thrown value has thrown.
-    return outcome;
-  }
-}
-
-function snoozed(error: Snooze): Outcome {
-  const { delayMs, message } = error;
-  const key = error instanceof RateLimited ? error.key : undefined;
-  return {
-    type: 'snoozed',
-    delayMs,
-    ...(message !== '' && { error: cleanText(message) }),
-    ...(error instanceof RateLimited && { closes: key === undefined ? 'all' : { key } }),
-  };
-}
-
-function failed(error: string): Extract<Outcome, { type: 'failed' }> {
-  return { type: 'failed', exitCode: null, signal: null, error };
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {

@@ -4,7 +4,7 @@ import type { ClaimedJob } from '../../core/job.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import type { Log } from '../../ops/log.ts';
 import type { WorkerProfile } from '../job-source.ts';
-import { maskOutcome } from '../report/mask-stream.ts';
+import { maskOutcome } from '../report/mask-job.ts';
 import type { Assignment } from './assignment.ts';
 import { Slots } from './slots.ts';
 import { textOfThrown } from './thrown.ts';

@@ -5,6 +5,7 @@ import type { NewStep } from '../../../src/core/dag/new-workflow.ts';
 import type { Job } from '../../../src/core/job.ts';
 import type { JobEdit } from '../../../src/core/job-edit.ts';
 import { type Change, type JobEvent, transition } from '../../../src/core/transition.ts';
+import { SWEEPABLES } from '../../../src/store/duty-store.ts';
 import type { Action, Ending, WantedJob, WantedStep } from './action.ts';
 import { judgeGangs, succeedMembers } from './gangs.ts';
 import { pickOf, STEP_MS, type World } from './world.ts';
@@ -199,7 +200,9 @@ export async function perform(world: World, action: Action): Promise<unknown> {
     case 'prune': {
       const keepMs = (action.keep + 0.5) * STEP_MS;
       // All or nothing: which of two equally old jobs goes first is nobody's business.
-      return store.prune({ doneMs: keepMs, otherMs: keepMs + 2 * STEP_MS, statsMs: keepMs }, 1_000, forever);
+      const retention = { doneMs: keepMs, otherMs: keepMs + 2 * STEP_MS, statsMs: keepMs };
+      for (const what of SWEEPABLES) await store.sweep(what, retention, 1_000, forever);
+      return store.prune(retention, 1_000, forever);
     }
     case 'log': {
       const lease = world.lease(action.lease);
@@ -272,6 +275,7 @@ export async function observe({ store }: World): Promise<unknown> {
     rates: (await store.rates(forever)).map(known),
     workers: workers.map(({ id, ...row }) => ({ workerId: id, ...row })),
     nextDueAt: (await store.promote(0, forever)).nextDueAt,
+    healed: await store.healParkings({ after: 0, limit: 1_000 }, forever),
   };
 }
 

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
 import { aJob, anOffer } from '../../../contract/kit/builders.ts';
-import { claim, register, submit } from '../../../contract/kit/steps.ts';
+import { claim, forever, register, submit } from '../../../contract/kit/steps.ts';
 import { statements } from '../../../src/store/postgres/base/sql.ts';
 import { createTestDatabase, openTestPostgres } from '../../kit/postgres.ts';
+import { queriesOf } from '../../kit/store-tour.ts';
 
 interface Plan {
   'Shared Hit Blocks': number;
@@ -58,35 +59,49 @@ async function pagesRead(statistics: Statistics): Promise<Map<string, number>> {
   await client.query('set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_bitmapscan = off');
   const sql = statements(schema, { prepared: false });
   const asked = {
-    parkedToSkip: [500],
-    expiredJobs: [500],
-    nextDue: [],
-    openDueParkings: [],
-    nextOpening: [],
     places: [],
     heldBy: [id],
     tidyClaims: [id, 0],
-    leases: [],
-    lostJobs: [500, '{}', '{}', '{}', '{}'],
-    workers: [null],
-    heldLanes: [`{${id}}`],
     countRunning: [['default']],
     dropParkings: ['{1,2}'],
-    queueHasPending: [['default', 'metered']],
-    meterUses: [['limit:a', 'rate:a']],
-    limits: [null],
-    rates: [null],
-    holders: ['limit:a', 10],
     hasHeads: ['{-1,-2}', id],
-    pruneStarts: [],
-    deleteQueue: ['default'],
+    leftStarts: ['', 0, 0, 0, 10_000],
+    pruneStarts: [['limit:a', 'rate:a']],
+    unusedMeters: [10_000],
+    pruneMeters: [['limit:a']],
   } as const;
   const pages = new Map<string, number>();
-  for (const [name, values] of Object.entries(asked)) {
-    const text = `explain (analyze, buffers, format json) ${sql[name as keyof typeof asked].text}`;
+  const note = async (name: string, statement: string, values: readonly unknown[]) => {
+    const text = `explain (analyze, buffers, format json) ${statement}`;
     const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(text, [...values]);
     const plan = rows[0]?.['QUERY PLAN'][0]?.Plan as Plan;
-    pages.set(name, plan['Shared Hit Blocks'] + plan['Shared Read Blocks']);
+    const read = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+    pages.set(name, Math.max(read, pages.get(name) ?? 0));
+  };
+  for (const [name, values] of Object.entries(asked)) await note(name, sql[name as keyof typeof asked].text, values);
+  await store.setQueue('metered', { rate: { limit: 1_000, perMs: 1_000, burst: 0 } }, forever);
+  await submit(store, [aJob({ delayMs: 1 })]);
+  // It is closed although nobody holds it.
+  await client.query(`delete from "${schema}".metered_start where name = 'limit:a'`);
+  const calls = {
+    workers: () => store.workers(forever),
+    retireWorkers: () => store.retireWorkers({ forgetAfterMs: 0, silent: [] }, forever),
+    promote: () => store.promote(500, forever),
+    findExpired: () => store.findExpired(500, forever),
+    leases: () => store.leases(forever),
+    findLost: () =>
+      store.findLost({ limit: 500, silent: [{ workerId: id, jobId: null, heardAt: 1, leaseMs: 1 }] }, forever),
+    healParkings: () => store.healParkings({ after: 0, limit: 1_000 }, forever),
+    findSkippable: () => store.findSkippable(500, forever),
+    limits: () => store.limits(forever),
+    rates: () => store.rates(forever),
+    holders: () => store.holders('a', 10, forever),
+    deleteQueue: () => store.deleteQueue('default', forever),
+  };
+  for (const [name, call] of Object.entries(calls)) {
+    for (const { text, values } of await queriesOf(call)) {
+      if (!/^(begin|commit)$/.test(text)) await note(name, text, values);
+    }
   }
   return pages;
 }

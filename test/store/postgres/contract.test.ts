@@ -1,5 +1,6 @@
 import { exerciseStore } from '../../../contract/exercise-store.ts';
 import { effort } from '../../effort.ts';
 import { openEmptiedPostgres } from '../../kit/postgres.ts';
+import { checkedAtEnd } from '../../kit/stranded.ts';
 
-exerciseStore('postgres', () => openEmptiedPostgres(), effort);
+exerciseStore('postgres', () => checkedAtEnd(openEmptiedPostgres()), effort);

@@ -9,6 +9,7 @@ import { silentLog } from '../../../src/ops/log.ts';
 import { openPostgres } from '../../../src/store/postgres/base/open.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { openTestPostgres } from '../../kit/postgres.ts';
+import { statementsOf } from '../../kit/store-tour.ts';
 
 test('gangs: a member that is retried through a process that knows no gangs leaves its place, and starts again', async () => {
   await using given = await openTestPostgres();
@@ -64,4 +65,81 @@ test('gangs: a claim that waits for its queue leaves to a gang what the gang was
   await other.query('rollback');
   await other.end();
   assert.deepEqual(ids(await claiming), []);
+});
+
+test('gangs: a claim is one statement before a gang was submitted, while one waits or runs, and after it', async () => {
+  await using given = await openTestPostgres();
+  const { store } = given;
+  const { id: workerId } = await register(store, { slots: 4, leaseMs: 3_600_000 });
+  const { id: other } = await register(store, { slots: 4, tags: ['gpu'], leaseMs: 3_600_000 });
+  const gang = { id: 'g', size: 2, min: 2, spread: 'pack', onMemberFailure: 'continue', timeoutMs: 600_000 } as const;
+  const count = async (limit: number) => {
+    await submit(store, [aJob()]);
+    const offer = anOffer({ queues: ['default'] });
+    const sent = await statementsOf(async () =>
+      assert.equal((await claim(store, workerId, { limit, offer })).length, 1),
+    );
+    return sent.length;
+  };
+  const limited = async () => {
+    await submit(store, [aJob({ queue: 'few' })]);
+    const offer = anOffer({ queues: ['few'] });
+    const sent = await statementsOf(async () =>
+      assert.equal((await claim(store, workerId, { limit: 1, offer })).length, 1),
+    );
+    return sent.length;
+  };
+  await store.setQueue('few', { maxRunning: 100 }, forever);
+  // The first claims learn the lanes.
+  await count(1);
+  await limited();
+  const before = [await count(1), await limited()];
+  assert.equal(before[0], 1);
+
+  const members = ids(
+    await submit(
+      store,
+      [0, 1].map((rank) => aJob({ tags: ['gang:g'], requires: ['gpu'], gang: { ...gang, rank } })),
+    ),
+  );
+  assert.deepEqual([await count(1), await limited()], before, 'a gang without places');
+  await store.placeGangs(forever);
+  assert.equal(await count(1), 1, 'places at another worker');
+  const offer = anOffer({ tags: ['gpu'] });
+  const started = await claim(store, other, { limit: 2, offer });
+  assert.deepEqual(ids(started), members);
+  assert.deepEqual([await count(1), await limited()], before, 'a gang that runs');
+  for (const job of started) await succeed(store, { job, workerId: other });
+  await store.dropPlaces([{ gangId: 'g', term: 1, unlessStarted: false }], forever);
+  assert.deepEqual([await count(1), await limited()], before, 'a gang that has ended');
+});
+
+test('gangs: a worker that has just learned its lanes starts members that others have submitted and placed since', async () => {
+  await using given = await openTestPostgres();
+  const { store, url, schema } = given;
+  await using elsewhere = await openPostgres({ log: silentLog, url, schema });
+  const { id: workerId } = await register(store, { slots: 2, leaseMs: 3_600_000 });
+  for (let round = 0; round < 3; round += 1) {
+    const id = `g${round}`;
+    const gang = { id, size: 2, min: 2, spread: 'pack', onMemberFailure: 'continue', timeoutMs: 600_000 } as const;
+    await submit(elsewhere, [aJob()]);
+    const [single] = await claim(store, workerId, { limit: 2, offer: anOffer() });
+    assert.ok(single);
+    await succeed(store, { job: single, workerId });
+    const members = ids(
+      await submit(
+        elsewhere,
+        [0, 1].map((rank) => aJob({ tags: [`gang:${id}`], queue: `q${round}`, gang: { ...gang, rank } })),
+      ),
+    );
+    assert.equal(await elsewhere.placeGangs(forever), 2);
+    // More than the worker has slots for: the places come first.
+    await submit(elsewhere, [aJob(), aJob()]);
+    const started = await claim(store, workerId, { limit: 2, offer: anOffer() });
+    assert.deepEqual(ids(started), members);
+    for (const job of started) await succeed(store, { job, workerId });
+    for (const job of await claim(store, workerId, { limit: 2, offer: anOffer() }))
+      await succeed(store, { job, workerId });
+    await elsewhere.dropPlaces([{ gangId: id, term: 1, unlessStarted: false }], forever);
+  }
 });

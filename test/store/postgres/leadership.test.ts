@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
 import { aJob } from '../../../contract/kit/builders.ts';
-import { forever, readOne, submitOne } from '../../../contract/kit/steps.ts';
+import { claim, forever, readOne, register, submit, submitOne } from '../../../contract/kit/steps.ts';
 import { DUTY_NUMBERS, type Duty } from '../../../src/core/duty.ts';
 import { isWorkronError } from '../../../src/core/error.ts';
 import { type Log, silentLog } from '../../../src/ops/log.ts';
@@ -12,6 +12,7 @@ import type { Led } from '../../../src/store/cluster-store.ts';
 import type { Hint } from '../../../src/store/hint.ts';
 import { Database } from '../../../src/store/postgres/base/database.ts';
 import { type DirectSession, type Lent, SESSION_MARK } from '../../../src/store/postgres/base/direct-session.ts';
+import { isWrite } from '../../../src/store/postgres/base/is-write.ts';
 import { openPostgres } from '../../../src/store/postgres/base/open.ts';
 import { statements } from '../../../src/store/postgres/base/sql.ts';
 import { types } from '../../../src/store/postgres/base/values.ts';
@@ -247,4 +248,41 @@ test('leadership: on a session that a pooler lends to others there are no locks,
     (await asks(one, 'one', 1)).map(({ leads, term }) => [leads, term]),
     [[false, 2]],
   );
+});
+
+test('leadership: who leads no more opens no rate', async () => {
+  await using both = await openTwo();
+  const { one, two } = both;
+  await lead(one.store, 'one', null, 'promoter');
+  const { id } = await register(one.store, { leaseMs: 3_600_000 });
+  const rates = [{ key: 'k', limit: 1, perMs: 60_000, burst: 0 }];
+  await submit(one.store, [aJob({ rates }), aJob({ rates })]);
+  assert.equal((await claim(one.store, id)).length, 1);
+  await one.advance(61_000);
+  await lead(two.store, 'two', null, 'promoter');
+  const opened = `select 1 from "${one.schema}".parking where opens_at = '-infinity'`;
+
+  await assert.rejects(one.store.fenced(() => ({ duty: 'promoter', term: 1 })).promote(10, forever), {
+    code: 'leadership_lost',
+  });
+  assert.equal((await one.query(opened)).length, 0);
+  await two.store.fenced(() => ({ duty: 'promoter', term: 2 })).promote(10, forever);
+  assert.equal((await one.query(opened)).length, 1);
+});
+
+test('leadership: every statement that changes or locks rows is known as a write, which needs a fence', async () => {
+  await using given = await openTestPostgres();
+  const all = Object.values(statements(given.schema));
+  let writes = 0;
+  for (const statement of all) {
+    const rows = await given
+      .query<{ 'QUERY PLAN': unknown }>(`explain (generic_plan, format json) ${statement.text}`)
+      .catch(() => []);
+    const plan = JSON.stringify(rows);
+    if (!/"(ModifyTable|LockRows)"/.test(plan)) continue;
+    writes += 1;
+    assert.ok(isWrite(statement), `${statement.name} is taken for a read`);
+  }
+  assert.ok(writes > 100, `${writes} statements that write`);
+  assert.ok(all.some((statement) => !isWrite(statement)));
 });

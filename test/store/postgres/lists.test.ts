@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { fillPostgres } from '../../../bench/ui/million.ts';
-import { forever } from '../../../contract/kit/steps.ts';
 import type { JobFilter } from '../../../src/core/job-filter.ts';
-import type { Context } from '../../../src/store/postgres/base/context.ts';
-import type { Database } from '../../../src/store/postgres/base/database.ts';
-import { statements } from '../../../src/store/postgres/base/sql.ts';
-import { list } from '../../../src/store/postgres/reads/list.ts';
+import { engine } from '../../../src/store/engine/engine.ts';
+import { SharedStatements } from '../../../src/store/postgres/base/engine.ts';
+import type { Fragment } from '../../../src/store/sql/sql.ts';
+import type { Tx } from '../../../src/store/sql/tx.ts';
 import { openTestPostgres } from '../../kit/postgres.ts';
 
 const JOBS = 5_000;
@@ -31,18 +30,23 @@ before(async () => {
   await client.connect();
   // The settings of the store's connections.
   await client.query('set enable_seqscan = off; set enable_bitmapscan = off');
-  const sql = statements(schema, { prepared: false });
+  const shared = new SharedStatements(`"${schema}"`, { prepared: false });
   pagesOf = async (filter) => {
     let pages = 0;
-    const query: Database['query'] = async <Row>({ text }: { text: string }, values: readonly unknown[]) => {
+    const query = async (statement: Fragment): Promise<Record<string, unknown>[]> => {
+      const [{ text }, values] = shared.rendered(statement);
       const explained = `explain (analyze, buffers, format json) ${text}`;
       const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(explained, [...values]);
       const plan = rows[0]?.['QUERY PLAN'][0]?.Plan as Plan;
       pages += plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
-      return (await client.query(text, [...values])).rows as Row[];
+      return (await client.query<Record<string, unknown>>(text, [...values])).rows;
     };
-    const context = { database: { query }, sql, schema: `"${schema}"`, folds: false } as unknown as Context;
-    await list(context, filter, { before: null, limit: 100 }, forever);
+    const tx: Pick<Tx, 'all' | 'get' | 'folds'> = {
+      all: async (columns, statement) => (await query(statement)).map((row) => columns.fromPostgres(row)),
+      get: async (columns, statement) => (await query(statement)).map((row) => columns.fromPostgres(row))[0],
+      folds: false,
+    };
+    await engine.list.run(tx as Tx, filter, { before: null, limit: 100 });
     return pages;
   };
 });

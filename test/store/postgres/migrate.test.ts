@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
 import { aJob } from '../../../contract/kit/builders.ts';
 import { submitOne } from '../../../contract/kit/steps.ts';
@@ -66,6 +68,25 @@ test('postgres: a schema of a newer version is refused, one that lacks migration
   await assert.rejects(openPostgres({ url, schema: missing, migrate: false, log: silentLog }), (error) => {
     return isWorkronError(error, 'store_unavailable') && /workron migrate/.test(error.message);
   });
+});
+
+test('postgres: a schema with other tables, of a version before the first release, is refused with the way out', async () => {
+  await using given = await openTestPostgres();
+  const { url, query } = given;
+  await query(`update "${given.schema}".meta set foundation = 'another'`);
+  const earlier = testSchema();
+  const file = new URL('../../kit/before-release.sql.gz', import.meta.url);
+  const tables = gunzipSync(readFileSync(file)).toString().replaceAll('workron.', `"${earlier}".`);
+  await query(`create schema "${earlier}"; ${tables}; update "${earlier}".meta set schema_version = 1`);
+  for (const schema of [given.schema, earlier]) {
+    for (const migrates of [true, false]) {
+      await assert.rejects(openPostgres({ url, schema, migrate: migrates, log: silentLog }), {
+        code: 'incompatible_schema',
+        retryable: false,
+        message: /before the first release.*`workron export.*`workron restore/,
+      });
+    }
+  }
 });
 
 test('postgres: a later migration is applied once, while a process of the version before it works', async () => {

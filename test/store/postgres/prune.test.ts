@@ -2,9 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
 import { forever } from '../../../contract/kit/steps.ts';
+import { engine } from '../../../src/store/engine/engine.ts';
 import { statements } from '../../../src/store/postgres/base/sql.ts';
+import { postgresRenderer } from '../../../src/store/sql/sql.ts';
 import { effort } from '../../effort.ts';
+import { statementOf, statementsOf } from '../../kit/engine-statement.ts';
 import { openTestPostgres } from '../../kit/postgres.ts';
+import { queriesOf } from '../../kit/store-tour.ts';
 
 /** More than one window of the pruner. */
 const MANY = 25_000;
@@ -49,20 +53,25 @@ test('postgres prune: old jobs behind many that are kept are deleted by the same
 
 test('postgres prune: jobs that are too young are not read', async () => {
   await using given = await scene();
-  const { client, schema } = given;
+  const { store, client, schema } = given;
   await writeEnded(client, schema, { from: 1, to: 10, hours: 2 });
   await writeEnded(client, schema, { from: 11, to: MANY, hours: 0 });
   await client.query(`vacuum analyze "${schema}".job, "${schema}".run`);
   await client.query('set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_bitmapscan = off');
-  const { text } = statements(schema, { prepared: false }).oldEndedDone;
-  const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
-    `explain (analyze, buffers, format json) ${text}`,
-    [HOUR, 0, 20_000, 101],
-  );
-  const { Plan: plan } = (rows[0] as (typeof rows)[0])['QUERY PLAN'][0];
-  const pages = (plan['Shared Hit Blocks'] as number) + (plan['Shared Read Blocks'] as number);
-  assert.equal(plan['Actual Rows'], 10);
-  assert.ok(pages < 200, `read ${pages} pages`);
+  let count = 0;
+  const sent = await queriesOf(async () => {
+    count = await store.prune(KEEP_AN_HOUR, 100, forever);
+  });
+  assert.equal(count, 10);
+  for (const { text, values } of sent.filter((query) => /^(select|with recursive)/.test(query.text))) {
+    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
+      `explain (analyze, buffers, format json) ${text}`,
+      values,
+    );
+    const { Plan: plan } = (rows[0] as (typeof rows)[0])['QUERY PLAN'][0];
+    const pages = (plan['Shared Hit Blocks'] as number) + (plan['Shared Read Blocks'] as number);
+    assert.ok(pages < 200, `read ${pages} pages: ${text}`);
+  }
 });
 
 test('postgres prune: jobs that were looked at while they were too young are found again', {
@@ -77,4 +86,69 @@ test('postgres prune: jobs that were looked at while they were too young are fou
   await client.query(`update "${schema}".run set ended_at = ended_at - interval '1 hour' where job_id <= 10`);
   await writeEnded(client, schema, { from: young + 1, to: young + 500_000, hours: 0.99 });
   assert.equal(await store.prune(KEEP_AN_HOUR, 100, forever), 10);
+});
+
+const YOUNG = 20_000;
+/** By table: old rows are days older than young ones; the statement that finds or deletes them, and its parameters. */
+const RETAINED = {
+  unique_key: {
+    rows: `(key, job_id, hold, expires_at) select 'k' || n, n, 'time', now() + at`,
+    sweep: ['pruneKeys', [1_000]],
+  },
+  idempotency: {
+    rows: `(key, fingerprint, answer, created_at) select 'k' || n, 'f', '[]', now() + at`,
+    sweep: ['pruneIdempotency', [HOUR, 1_000]],
+  },
+  alarm: { rows: `(subject, raised_at) select 's' || n, now() + at`, sweep: ['pruneAlarms', [HOUR, 1_000]] },
+  stat: {
+    rows: `(minute, instance_id, queue, outcome, count, wait, run) select now() + at, 'i', 'q' || n, 'done', 1, '{}', '{}'`,
+    sweep: ['pruneStats', [HOUR, 1_000]],
+  },
+  audit: {
+    rows: `(at, actor, address, action, path, request_id) select now() + at, 'a', '', '', 'p' || n, ''`,
+    sweep: ['pruneAudit', [HOUR, 1_000]],
+  },
+  workflow: {
+    rows: `(id, name, params, status, created_at, ended_at, total, open_steps) select n, 'w', '{}', 'failed', now() + at, now() + at, 0, 0`,
+    sweep: ['oldWorkflows', []],
+  },
+  gang: {
+    rows: `(id, job_id, term, failures, charged, stops, stopping) select 'g' || n, n, 1, 0, 0, 0, false`,
+    sweep: ['pruneGangs', ['', 10]],
+  },
+} as const;
+
+test('postgres prune: rows that are kept are not read', async () => {
+  await using given = await scene();
+  const { client, schema } = given;
+  // Old rows come last, as if they had been restored: neither their place nor their number tells that they are old.
+  for (const [table, { rows }] of Object.entries(RETAINED)) {
+    await client.query(`insert into "${schema}".${table} ${rows} from (
+      select n, case when n <= ${YOUNG} then interval '1 minute' else interval '-3 days' end as at
+      from generate_series(1, ${YOUNG + 10}) n) n`);
+    await client.query(`vacuum analyze "${schema}".${table}`);
+  }
+  await client.query('set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_bitmapscan = off');
+  const sql = statements(schema, { prepared: false });
+  const render = postgresRenderer(`"${schema}"`);
+  const finds = (await statementsOf((tx) => engine.prune.run(tx, KEEP_AN_HOUR, 1_000))).map(render);
+  for (const [table, { sweep }] of Object.entries(RETAINED)) {
+    const [name, parameters] = sweep;
+    const { text, values } =
+      name === 'pruneAudit'
+        ? render(await statementOf((tx) => engine.pruneAudit.run(tx, ...parameters)))
+        : name === 'oldWorkflows'
+          ? (finds.find((find) => /\bworkflow w/.test(find.text) && find.values.includes('failed')) ?? assert.fail())
+          : { text: sql[name].text, values: parameters };
+    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
+      `explain (analyze, buffers, format json) ${text}`,
+      [...values],
+    );
+    const { Plan: plan } = (rows[0] as (typeof rows)[0])['QUERY PLAN'][0];
+    const pages = (plan['Shared Hit Blocks'] as number) + (plan['Shared Read Blocks'] as number);
+    assert.ok(pages < 150, `${name} read ${pages} pages`);
+    const left = await client.query(`select 1 from "${schema}".${table}`);
+    if (table === 'workflow') assert.equal(plan['Actual Rows'], 10);
+    else assert.equal(left.rowCount, YOUNG, name);
+  }
 });

@@ -138,10 +138,10 @@ test('postgres: a look at schedules that are not due is one statement, which rea
   sent.mock.restore();
   assert.equal(looks.length, 1);
 
-  await query(`insert into "${schema}".schedule_line (id, schedule_id, key, cursor, next_due)
-    select 1000 + n, 1000 + n, '', now(), now() + interval '1 day' + n * interval '1 s' from generate_series(1, 5000) n`);
-  await query(`insert into "${schema}".tick (id, schedule_id, kind, key, scheduled_for, through, count, verdict, created_at)
-    select 1000 + n, 1, 'tick', '', now() - n * interval '1 s', now(), 1, 'missed', now() from generate_series(1, 5000) n`);
+  await query(`insert into "${schema}".schedule_line (schedule_id, key, cursor, next_due)
+    select 1000 + n, '', now(), now() + interval '1 day' + n * interval '1 s' from generate_series(1, 5000) n`);
+  await query(`insert into "${schema}".tick (schedule_id, kind, key, scheduled_for, through, count, verdict, created_at)
+    select 1, 'tick', '', now() - n * interval '1 s', now(), 1, 'missed', now() from generate_series(1, 5000) n`);
   await query(`analyze "${schema}".schedule_line, "${schema}".tick`);
   const plan = await query<{ 'QUERY PLAN': string }>(`explain (costs off) ${looks[0]}`);
   const lines = plan.map((row) => row['QUERY PLAN']).join('\n');

@@ -1,5 +1,6 @@
 import { exerciseStore } from '../../../contract/exercise-store.ts';
 import { effort } from '../../effort.ts';
 import { openEmptiedSqlite } from '../../kit/sqlite.ts';
+import { checkedAtEnd } from '../../kit/stranded.ts';
 
-exerciseStore('sqlite', openEmptiedSqlite, effort);
+exerciseStore('sqlite', () => checkedAtEnd(openEmptiedSqlite()), effort);

@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { aJob, jobs } from '../../../contract/kit/builders.ts';
 import { VirtualClock } from '../../../contract/kit/clock.ts';
 import {
@@ -123,7 +124,7 @@ test('sqlite: in one process, too, a file has one owner', async () => {
   assert.equal((await submit(first, jobs(2))).length, 2);
 });
 
-test('sqlite: what is not a database, is another program’s, or is newer, is refused and left as it is', async () => {
+test('sqlite: what is not a database, is another program’s, or of another version, is refused and left as it is', async () => {
   await using folder = await aFolder();
   const text = join(folder.path, 'text.db');
   writeFileSync(text, 'not a database at all, but long enough to be taken for a header of one'.repeat(20));
@@ -137,6 +138,16 @@ test('sqlite: what is not a database, is another program’s, or is newer, is re
   await (await open(newer))[Symbol.asyncDispose]();
   write(newer, 'update meta set schema_version = 99, min_code = 99');
   await refuses(newer, /newer Workron/, 'incompatible_schema');
+
+  const earlier = join(folder.path, 'earlier.db');
+  writeFileSync(earlier, gunzipSync(readFileSync(new URL('../../kit/before-release.db.gz', import.meta.url))), {
+    mode: 0o600,
+  });
+  await refuses(earlier, /before the first release.*`workron export.*`workron restore/, 'incompatible_schema');
+  const other = join(folder.path, 'other.db');
+  await (await open(other))[Symbol.asyncDispose]();
+  write(other, `update meta set foundation = 'another'`);
+  await refuses(other, /before the first release/, 'incompatible_schema');
 
   await assert.rejects(open(join(folder.path, 'no', 'such', 'folder', 'x.db')), {
     code: 'store_unavailable',

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aJob, anOffer, jobs } from '../../../contract/kit/builders.ts';
 import { beat, claim, forever, ids, readOne, register, submit, submitOne } from '../../../contract/kit/steps.ts';
+import { engine } from '../../../src/store/engine/engine.ts';
+import { urgentReads } from '../../../src/store/sqlite/base/writer-methods.ts';
 import { openTestSqlite } from '../../kit/sqlite.ts';
 
 test('sqlite: ten claimers at once on five jobs: five get one, five get none', async () => {
@@ -41,6 +43,35 @@ test('sqlite: calls that share a commit do not share a failure, and a failed one
   // The lanes and keys of those that failed are free.
   await submitOne(store, aJob({ queue: 'q3', unique: { key: 'k3', while: 'active', onConflict: 'reject' } }));
   assert.equal((await claim(store, worker.id, { offer: anOffer({ queues: ['q3'] }) })).length, 1);
+});
+
+test('sqlite: reads that must not wait behind a long list are in the writer’s thread, all others in the reader’s', () => {
+  const urgent = Object.entries(engine).filter(([, { mode }]) => mode === 'urgent');
+  assert.deepEqual([...Object.keys(urgentReads), ...urgent.map(([name]) => name)].sort(), [
+    'checkpoint',
+    'definition',
+    'findExpired',
+    'findLost',
+    'findSkippable',
+    'gangs',
+    'incompleteGangs',
+    'leases',
+    'meterUse',
+    'notices',
+    'now',
+    'openOperations',
+    'operation',
+    'places',
+    'read',
+    'readCheckpoint',
+    'schedule',
+    'schedulesUsing',
+    'secrets',
+    'ticksWithoutRun',
+    'validTokens',
+    'worker',
+    'workflow',
+  ]);
 });
 
 test('sqlite: a long list does not hold up a heartbeat', async () => {

@@ -3,7 +3,7 @@ import { silentLog } from '../../../src/ops/log.ts';
 import { Metrics } from '../../../src/ops/metrics.ts';
 import { createScheduler } from '../../../src/scheduler/create-scheduler.ts';
 import type { Scheduler } from '../../../src/scheduler/scheduler.ts';
-import { openMemory } from '../../../src/store/memory/base/open.ts';
+import { openMemory } from '../../../src/store/memory/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 /** A scheduler by the real clock, on memory unless told otherwise. */

@@ -27,9 +27,12 @@ export const sessionTransport: Transport = (url, request) => {
 
 const http = new HttpClient({ url: API_URL, token: null, transport: sessionTransport });
 
-/** `token`: a token, or the code of a link. */
+/** `token`: a token, or the code of a link. With the key of an earlier session, its cookie is replaced. */
 export async function logIn(token: string): Promise<void> {
-  const { key } = await new HttpClient({ url: API_URL, token, transport: fetchTransport }).json(routes.openSession, {});
+  const { key } = await new HttpClient({ url: API_URL, token, transport: sessionTransport }).json(
+    routes.openSession,
+    {},
+  );
   if (key !== null) localStorage.setItem(STORED, key);
 }
 

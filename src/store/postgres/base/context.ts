@@ -1,5 +1,5 @@
-import type { TerminalStatus } from '../../../core/job.ts';
 import type { Leadership } from '../cluster/leadership.ts';
+import type { StartRow } from '../cluster/prune-meters.ts';
 import type { LinkedClaims } from '../graph/linked-claims.ts';
 import type { RecentSuccesses } from '../graph/recent-successes.ts';
 import type { Lanes } from '../jobs/lanes.ts';
@@ -8,6 +8,7 @@ import type { FairQueues } from '../jobs/turns.ts';
 import type { Waiter } from '../jobs/waiter.ts';
 import type { Database, Query } from './database.ts';
 import type { DirectSession } from './direct-session.ts';
+import type { SharedStatements } from './engine.ts';
 import type { Hints } from './hints.ts';
 import type { Sql } from './sql.ts';
 
@@ -21,6 +22,8 @@ export interface Context {
   /** The session that holds the locks of workers and duties. */
   direct: DirectSession;
   sql: Sql;
+  /** The engine's statements. */
+  shared: SharedStatements;
   lanes: Lanes;
   fairQueues: FairQueues;
   hints: Hints;
@@ -31,6 +34,10 @@ export interface Context {
   linkedClaims: LinkedClaims;
   openClaims: OpenClaims;
   recentSuccesses: RecentSuccesses;
-  /** The last job that `prune` has looked at, by status. */
-  pruned: Map<TerminalStatus, number>;
+  /** See `Tx`. */
+  notes: Map<string, number>;
+  /** The last gang that `sweep` has looked at. */
+  prunedGangs: { after: string };
+  /** The last start that `sweep` has looked at. */
+  prunedStarts: { after: StartRow };
 }

@@ -6,6 +6,7 @@
 import pg from 'pg';
 import { isWorkronError } from '../../../core/error.ts';
 import type { Log } from '../../../ops/log.ts';
+import { isWrite } from './is-write.ts';
 import { codeOf, DEADLOCK, READ_ONLY, toStoreError } from './store-error.ts';
 import { types } from './values.ts';
 
@@ -26,9 +27,16 @@ export interface Session {
   query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
 }
 
+/** A session that also tells the number of rows that a statement wrote. */
+export interface CountingSession extends Session {
+  write(statement: Statement, values: readonly unknown[]): Promise<number>;
+}
+
 interface DatabaseOptions {
   url: string;
   poolSize: number;
+  /** With `false`, idle connections do not keep the process alive. */
+  keepsAlive?: boolean;
   log: Log;
 }
 
@@ -60,7 +68,8 @@ export const connectionSettings = {
 
 /**
  * One plan for all values: arrays as parameters have no statistics worth a new plan, and a plan that was made while a
- * table was small must not scan it once it is large.
+ * table was small must not scan it once it is large. No parallel workers: up to PostgreSQL 17, a scan that is switched off and
+ * yet the only way seems expensive enough to start them, to read a few queues twice a second.
  */
 const SESSION = `
   set timezone = 'UTC';
@@ -70,6 +79,7 @@ const SESSION = `
   set plan_cache_mode = force_generic_plan;
   set enable_seqscan = off;
   set enable_bitmapscan = off;
+  set max_parallel_workers_per_gather = 0;
   set jit = off`;
 
 export class Database implements AsyncDisposable {
@@ -85,12 +95,18 @@ export class Database implements AsyncDisposable {
     this.#begin = begin;
   }
 
-  static open({ url, poolSize, log }: DatabaseOptions): Database {
+  static open({ url, poolSize, keepsAlive = true, log }: DatabaseOptions): Database {
+    const given = { connectionString: url, allowExitOnIdle: !keepsAlive };
     const pools = {
-      calls: openPool({ connectionString: url, max: poolSize, idleTimeoutMillis: IDLE_TIMEOUT_MS }, log),
-      reserved: openPool({ connectionString: url, max: 1, idleTimeoutMillis: 0 }, log),
+      calls: openPool({ ...given, max: poolSize, idleTimeoutMillis: IDLE_TIMEOUT_MS }, log),
+      reserved: openPool({ ...given, max: 1, idleTimeoutMillis: 0 }, log),
     };
-    return new Database(pools, log, async (client) => void (await client.query('begin')));
+    return new Database(pools, log, begin);
+  }
+
+  /** True if writes are allowed only in transactions of its own kind. */
+  get isFenced(): boolean {
+    return this.#begin !== begin;
   }
 
   /** The number of transactions that were repeated because of a deadlock. */
@@ -112,9 +128,23 @@ export class Database implements AsyncDisposable {
     return new Database(this.#pools, this.#log, begin, this.#counts);
   }
 
-  /** Runs one statement, which is one transaction. */
+  /** Runs one statement, which is one transaction. A leader's write is one that begins with its fence. */
   query<Row>(statement: Statement, values: readonly unknown[], signal: AbortSignal): Promise<Row[]> {
+    if (this.isFenced && isWrite(statement)) {
+      return this.transaction(signal, (session) => session.query<Row>(statement, values));
+    }
     return this.#with(this.#pools.calls, signal, (client) => send<Row>(client, statement, values));
+  }
+
+  /** Each statement is one transaction. */
+  session(signal: AbortSignal): CountingSession {
+    return {
+      query: (statement, values = []) => this.query(statement, values, signal),
+      write: (statement, values) =>
+        this.isFenced
+          ? this.transaction(signal, (session) => session.write(statement, values))
+          : this.#with(this.#pools.calls, signal, (client) => write(client, statement, values)),
+    };
   }
 
   /**
@@ -122,8 +152,18 @@ export class Database implements AsyncDisposable {
    * round trip between them. Resolves with the answer to the first. `next` runs even if the first fails, and may itself
    * fail unnoticed.
    */
-  queryThen<Row>(statement: Statement, values: readonly unknown[], next: Query, signal: AbortSignal): Promise<Row[]> {
-    return new Promise((resolve, reject) => {
+  async queryThen<Row>(
+    statement: Statement,
+    values: readonly unknown[],
+    next: Query,
+    signal: AbortSignal,
+  ): Promise<Row[]> {
+    if (this.isFenced) {
+      const rows = await this.query<Row>(statement, values, signal);
+      await this.query(next.statement, next.values, signal).catch(() => undefined);
+      return rows;
+    }
+    return await new Promise((resolve, reject) => {
       const both = this.#with(this.#pools.calls, signal, async (client) => {
         const first = send<Row>(client, statement, values);
         const second = send(client, next.statement, next.values).catch(() => undefined);
@@ -143,7 +183,7 @@ export class Database implements AsyncDisposable {
   }
 
   /** Runs `body` in a transaction. `body` may be called again, so it must not change state of this process. */
-  transaction<T>(signal: AbortSignal, body: (session: Session) => Promise<T>): Promise<T> {
+  transaction<T>(signal: AbortSignal, body: (session: CountingSession) => Promise<T>): Promise<T> {
     return this.#with(this.#pools.calls, signal, (client) => runTransaction(client, this.#begin, body));
   }
 
@@ -172,6 +212,10 @@ export class Database implements AsyncDisposable {
       }
     }
   }
+}
+
+async function begin(client: pg.ClientBase): Promise<void> {
+  await client.query('begin');
 }
 
 function openPool(config: pg.PoolConfig, log: Log): pg.Pool {
@@ -228,11 +272,14 @@ function acquire(pool: pg.Pool, signal: AbortSignal): Promise<pg.PoolClient> {
 async function runTransaction<T>(
   client: pg.PoolClient,
   begin: Begin,
-  body: (session: Session) => Promise<T>,
+  body: (session: CountingSession) => Promise<T>,
 ): Promise<T> {
   try {
     await begin(client);
-    const answer = await body({ query: (statement, values = []) => send(client, statement, values) });
+    const answer = await body({
+      query: (statement, values = []) => send(client, statement, values),
+      write: (statement, values) => write(client, statement, values),
+    });
     await client.query('commit');
     return answer;
   } catch (error) {
@@ -245,4 +292,9 @@ async function runTransaction<T>(
 async function send<Row>(client: pg.PoolClient, statement: Statement, values: readonly unknown[]): Promise<Row[]> {
   const { rows } = await client.query({ ...statement, values: values as unknown[] });
   return rows as Row[];
+}
+
+async function write(client: pg.PoolClient, statement: Statement, values: readonly unknown[]): Promise<number> {
+  const { rowCount } = await client.query({ ...statement, values: values as unknown[] });
+  return rowCount ?? 0;
 }

@@ -5,6 +5,8 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { WorkronError } from '../../../core/error.ts';
 import { systemClock } from '../../../ops/clock.ts';
@@ -29,6 +31,8 @@ interface DirectSessionOptions {
   onResumed: () => void;
   /** Called when the session has ended, and with it every lock that it held. */
   onEnded: () => void;
+  /** With `false`, it does not keep the process alive while it has nothing to do. */
+  keepsAlive: boolean;
   log: Log;
 }
 
@@ -144,8 +148,9 @@ export class DirectSession implements AsyncDisposable {
 
   /** Runs one connection until it breaks (throws) or the store is closed. */
   async #serve(again: boolean, onServed: () => void): Promise<void> {
-    const { url, channel, onNotify, onResumed, onEnded } = this.#options;
+    const { url, channel, keepsAlive, onNotify, onResumed, onEnded } = this.#options;
     const client = new pg.Client({ ...connectionSettings, connectionString: url, query_timeout: PING_TIMEOUT_MS });
+    const socket = client as pg.Client & Pick<Socket, 'ref' | 'unref'>; // Not in the types of pg.
     const broken = new AbortController();
     broken.signal.addEventListener('abort', onEnded);
     client.on('error', () => broken.abort());
@@ -168,7 +173,9 @@ export class DirectSession implements AsyncDisposable {
         for (let task = this.#tasks.shift(); task !== undefined; task = this.#tasks.shift()) await task(lent);
         onServed();
         const disturbed = AbortSignal.any([this.#closed.signal, broken.signal, this.#wake.signal]);
-        await systemClock.sleep(PING_EVERY_MS, disturbed);
+        if (!keepsAlive) socket.unref();
+        await sleep(PING_EVERY_MS, undefined, { signal: disturbed, ref: keepsAlive }).catch(() => undefined);
+        socket.ref();
       }
     } finally {
       broken.abort();

@@ -1,11 +1,4 @@
 import type { Fence } from '../../../core/fence.ts';
-import type { Change } from '../../../core/transition.ts';
-
-export interface PlacedChange {
-  change: Change;
-  /** Its index in the call. */
-  place: number;
-}
 
 /** The state that a change expects, as the statements in sql/change.ts read it. */
 export function fenceRow(fence: Fence) {

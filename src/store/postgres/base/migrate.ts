@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { WorkronError } from '../../../core/error.ts';
 import { OLDEST_SHARED_CODE, requireCode } from '../../code.ts';
-import type { Migration } from '../../migration.ts';
+import { type Migration, requireFoundation } from '../../migration.ts';
 import { connectionSettings } from './database.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { toStoreError } from './store-error.ts';
@@ -82,11 +82,12 @@ async function missingOf(
   const { rows: meta } =
     found.length === 0
       ? { rows: [] }
-      : await client.query<{ schema_version: number; min_code: number }>(
-          `select schema_version, min_code from "${schema}".meta`,
+      : await client.query<{ schema_version: number; min_code: number; foundation?: string | null }>(
+          `select * from "${schema}".meta`,
         );
-  const { schema_version: version, min_code: minCode } = meta[0] ?? { schema_version: 0, min_code: 0 };
+  const { schema_version: version, min_code: minCode, foundation } = meta[0] ?? { schema_version: 0, min_code: 0 };
   requireCode(minCode, `Schema ${schema}`);
+  if (version > 0) requireFoundation(migrations, foundation, `Schema ${schema}`);
   return { version, missing: migrations.filter((migration) => migration.version > version) };
 }
 

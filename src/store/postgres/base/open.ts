@@ -7,6 +7,7 @@ import type { Log } from '../../../ops/log.ts';
 import { bindAll } from '../../bind.ts';
 import type { Store } from '../../store.ts';
 import { beginFenced, Leadership } from '../cluster/leadership.ts';
+import { FIRST_START } from '../cluster/prune-meters.ts';
 import { complete, enlist } from '../graph/enlist.ts';
 import { LinkedClaims } from '../graph/linked-claims.ts';
 import { RecentSuccesses } from '../graph/recent-successes.ts';
@@ -17,6 +18,7 @@ import { Waiter } from '../jobs/waiter.ts';
 import type { Context } from './context.ts';
 import { Database } from './database.ts';
 import { DirectSession } from './direct-session.ts';
+import { engineOn, SharedStatements } from './engine.ts';
 import { Hints } from './hints.ts';
 import { type DatabaseAddress, postgresLeaseKeeper } from './lease-keeper.ts';
 import { methods } from './methods.ts';
@@ -35,6 +37,8 @@ export interface PostgresOptions {
   preparedStatements?: boolean;
   /** Migrates the schema. If false, a schema that lacks migrations is refused with `store_unavailable`. */
   migrate?: boolean;
+  /** With `false`, a process in which no call is under way may end. Default: true. */
+  keepsAlive?: boolean;
   log: Log;
 }
 
@@ -45,6 +49,7 @@ const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
 /** Resolves once the database answered and its schema is up to date. */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const { url, schema = DEFAULT_SCHEMA, poolSize = DEFAULT_POOL_SIZE, preparedStatements = true, log } = options;
+  const { keepsAlive = true } = options;
   const directUrl = options.directUrl ?? url;
   if (!SCHEMA_NAME.test(schema)) {
     throw new WorkronError('bad_request', `The schema's name must match ${SCHEMA_NAME.source}, not ${schema}`);
@@ -52,12 +57,15 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   await ((options.migrate ?? true) ? migrate : requireMigrated)({ url: directUrl, schema });
 
   const sql = statements(schema, { prepared: preparedStatements });
-  const database = Database.open({ url, poolSize, log });
+  const database = Database.open({ url, poolSize, keepsAlive, log });
   const [meta] = await database.query<Meta>(sql.meta, [], NEVER).catch(async (error: unknown) => {
     await database[Symbol.asyncDispose]();
     throw error;
   });
-  const context = createContext({ schema, directUrl, log, sql, database }, meta ?? { lock_space: 0, folds: false });
+  const context = createContext(
+    { schema, directUrl, preparedStatements, keepsAlive, log, sql, database },
+    meta ?? { lock_space: 0, folds: false },
+  );
   return storeOn(context, { url, schema, preparedStatements });
 }
 
@@ -69,13 +77,15 @@ interface Meta {
 interface Opened {
   schema: string;
   directUrl: string;
+  preparedStatements: boolean;
+  keepsAlive: boolean;
   log: Log;
   sql: Sql;
   database: Database;
 }
 
 function createContext(opened: Opened, { lock_space: lockSpace, folds }: Meta): Context {
-  const { schema, directUrl, log, sql, database } = opened;
+  const { schema, directUrl, preparedStatements, keepsAlive, log, sql, database } = opened;
   const channel = `workron_${lockSpace}`;
   const instanceId = randomUUID();
   const hints = new Hints({
@@ -91,6 +101,7 @@ function createContext(opened: Opened, { lock_space: lockSpace, folds }: Meta): 
     url: directUrl,
     channel,
     lockSpace,
+    keepsAlive,
     log,
     onNotify: (text) => hints.receive(text),
     onResumed: () => hints.receiveAnything(),
@@ -107,6 +118,7 @@ function createContext(opened: Opened, { lock_space: lockSpace, folds }: Meta): 
     database,
     direct,
     sql,
+    shared: new SharedStatements(`"${schema}"`, { prepared: preparedStatements }),
     lanes: new Lanes(database, sql, fairQueues),
     fairQueues,
     hints,
@@ -116,7 +128,9 @@ function createContext(opened: Opened, { lock_space: lockSpace, folds }: Meta): 
     linkedClaims: new LinkedClaims(),
     openClaims: new OpenClaims(),
     recentSuccesses: new RecentSuccesses(),
-    pruned: new Map(),
+    notes: new Map(),
+    prunedStarts: { after: FIRST_START },
+    prunedGangs: { after: '' },
   };
 }
 
@@ -128,10 +142,11 @@ function storeOn(context: Context, place: DatabaseAddress): Store {
     exclusive: false,
     leaseKeeper: postgresLeaseKeeper(place),
     transactional: bindAll({ enlist, complete }, context),
+    ...engineOn(context),
     ...bindAll(methods, context),
     fenced: (fence) =>
       storeOn(
-        { ...context, database: database.beginning(beginFenced(context.schema, fence)), pruned: new Map() },
+        { ...context, database: database.beginning(beginFenced(context.schema, fence)), notes: new Map() },
         place,
       ),
     async [Symbol.asyncDispose]() {
@@ -144,7 +159,7 @@ function storeOn(context: Context, place: DatabaseAddress): Store {
 }
 
 /** The address without its password. */
-function locationOf({ url, schema }: DatabaseAddress): string {
+export function locationOf({ url, schema }: Pick<DatabaseAddress, 'url' | 'schema'>): string {
   if (!URL.canParse(url)) return `PostgreSQL, schema ${schema}`;
   const { protocol, username, host, pathname } = new URL(url);
   return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname} (schema ${schema})`;

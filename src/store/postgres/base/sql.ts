@@ -4,15 +4,11 @@
  * limit on their number. Each statement reads the current time once, at its start.
  */
 
-import { auditSql } from '../sql/audit.ts';
 import { cascadeSql } from '../sql/cascade.ts';
 import { changeSql } from '../sql/change.ts';
-import { checkpointSql } from '../sql/checkpoint.ts';
 import { claimSql } from '../sql/claim.ts';
 import { contextsSql } from '../sql/contexts.ts';
-import { definitionsSql } from '../sql/definitions.ts';
 import { dependenciesSql } from '../sql/dependencies.ts';
-import { dutiesSql } from '../sql/duties.ts';
 import { gangsSql } from '../sql/gangs.ts';
 import { groupsSql } from '../sql/groups.ts';
 import { heartbeatSql } from '../sql/heartbeat.ts';
@@ -23,20 +19,14 @@ import { keysSql } from '../sql/keys.ts';
 import { lanesSql } from '../sql/lanes.ts';
 import { metersSql } from '../sql/meters.ts';
 import { noticesSql } from '../sql/notices.ts';
-import { operationsSql } from '../sql/operations.ts';
 import { outputSql } from '../sql/output.ts';
 import { pruneSql } from '../sql/prune.ts';
-import { queuesSql } from '../sql/queues.ts';
 import { readSql } from '../sql/read.ts';
 import { reservationsSql } from '../sql/reservations.ts';
 import { schedulesSql } from '../sql/schedules.ts';
 import { schemaSql } from '../sql/schema.ts';
-import { secretsSql } from '../sql/secrets.ts';
-import { sessionsSql } from '../sql/sessions.ts';
 import { settleSql } from '../sql/settle.ts';
-import { tokensSql } from '../sql/tokens.ts';
 import { turnsSql } from '../sql/turns.ts';
-import { workersSql } from '../sql/workers.ts';
 import { workflowsSql } from '../sql/workflows.ts';
 import type { Statement } from './database.ts';
 
@@ -68,24 +58,14 @@ function texts(s: string) {
     ...heartbeatSql(s),
     ...settleSql(s),
     ...changeSql(s),
-    ...definitionsSql(s),
     ...dependenciesSql(s),
     ...cascadeSql(s),
     ...groupsSql(s),
     ...workflowsSql(s),
     ...noticesSql(s),
-    ...dutiesSql(s),
     ...pruneSql(s),
     ...readSql(s),
     ...outputSql(s),
-    ...checkpointSql(s),
-    ...queuesSql(s),
-    ...workersSql(s),
-    ...operationsSql(s),
-    ...secretsSql(s),
-    ...tokensSql(s),
-    ...auditSql(s),
-    ...sessionsSql(s),
     ...instancesSql(s),
     ...intakeSql(s),
     ...schedulesSql(s),

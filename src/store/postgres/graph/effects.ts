@@ -46,6 +46,9 @@ export class TransactionEffects {
   readonly #sideEffects: SideEffects = { ended: [], items: [] };
   #work = false;
   #graph = false;
+  #schedules = false;
+  /** True if the settings of a queue changed. */
+  queues = false;
   #dueAt: number | null = null;
   #at = 0;
 
@@ -86,6 +89,27 @@ export class TransactionEffects {
   /** Records that there is something to cascade or to expand. */
   changedGraph(): void {
     this.#graph = true;
+  }
+
+  /** Records that a schedule may be due earlier than was known. */
+  changedSchedule(): void {
+    this.#schedules = true;
+  }
+
+  /** Records that the settings of a queue changed, so that more of its jobs may run. */
+  changedQueue(): void {
+    this.queues = true;
+    this.#work = true;
+  }
+
+  /** Records that jobs may have become claimable. */
+  madeWork(): void {
+    this.#work = true;
+  }
+
+  /** Records that more of the claimable jobs may run. */
+  madeRoom(): void {
+    this.#work = true;
   }
 
   changedJob(jobId: number): void {
@@ -153,11 +177,13 @@ export class TransactionEffects {
   /** Publishes the hints. Called after the commit. */
   publish({ hints, fairQueues }: Context): void {
     fairQueues.learn(this.#fairQueues);
-    if (this.#jobs.length === 0 && !this.#graph && !this.#work && this.#dueAt === null) return;
+    const [work, graph, schedules] = [this.#work, this.#graph, this.#schedules];
+    const changed = this.#jobs.length + this.#workers.length;
+    if (changed === 0 && !graph && !work && !schedules && this.#dueAt === null) return;
     const { ended, items } = this.#sideEffects;
     const sideEffects = ended.length + items.length > 0 ? this.#sideEffects : null;
-    const [jobs, workers, work, graph] = [this.#jobs, this.#workers, this.#work, this.#graph];
-    hints.announce({ jobs, workers, work, graph, dueAt: this.#dueAt, sideEffects });
+    const [jobs, workers] = [this.#jobs, this.#workers];
+    hints.announce({ jobs, workers, work, graph, schedules, dueAt: this.#dueAt, sideEffects });
   }
 
   async #writeWorkflows(sql: Context['sql'], session: Session): Promise<void> {

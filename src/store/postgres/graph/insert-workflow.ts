@@ -8,11 +8,13 @@ import { endStep, openSteps, type StepCounts, workflowStatus } from '../../../co
 import { WorkronError } from '../../../core/error.ts';
 import type { Dependency, TerminalStatus } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
+import { workflow } from '../../engine/graph/workflows.ts';
 import { FLAG } from '../../flags.ts';
 import { inPieces } from '../../in-pieces.ts';
 import type { InsertOptions } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
-import type { Session } from '../base/database.ts';
+import type { CountingSession, Session } from '../base/database.ts';
+import { txOn } from '../base/engine.ts';
 import { numbers } from '../base/values.ts';
 import { beginIdempotent } from '../jobs/idempotency.ts';
 import { giveTurnsTo } from '../jobs/turns.ts';
@@ -28,7 +30,6 @@ import {
 import type { ParentEnds } from './parents.ts';
 import type { EdgeRow } from './related-jobs.ts';
 import { retryTransaction, UnknownLanes } from './retry-transaction.ts';
-import { workflowIn } from './workflows.ts';
 
 /** Steps that are inserted together. Other work of the process gets its turn in between. */
 const STEPS_PER_PIECE = 500;
@@ -57,7 +58,7 @@ export async function insertWorkflow(
     if (idempotency !== undefined) {
       await session.query(sql.endIdempotent, [idempotency.key, JSON.stringify({ workflow_id: id })]);
     }
-    return { workflow: (await workflowIn(context, session, id)) as Workflow, replayed: false };
+    return { workflow: (await workflow(txOn(context, session), id)) as Workflow, replayed: false };
   });
   if (answer.replayed) return answer;
   context.fairQueues.learn(outline.fairQueues);
@@ -66,8 +67,8 @@ export async function insertWorkflow(
   return answer;
 }
 
-async function readAgain(context: Context, session: Session, { workflow_id: id }: { workflow_id: number }) {
-  const found = await workflowIn(context, session, id);
+async function readAgain(context: Context, session: CountingSession, { workflow_id: id }: { workflow_id: number }) {
+  const found = await workflow(txOn(context, session), id);
   if (found === undefined) throw new WorkronError('workflow_not_found', `Workflow ${id} no longer exists`);
   return found;
 }
@@ -219,7 +220,7 @@ function placeStep(
     progress.ends.set(at, countedEnd(status, continueOnFailure));
   }
   const lane = laneKey(laneOf(job));
-  const laneId = lanes.idOf(lane);
+  const [laneId] = lanes.knownIds([lane]) ?? [];
   if (laneId === undefined) throw new UnknownLanes([...outline.lanes]);
   return {
     job: job.unique === null ? job : { ...job, unique: null },

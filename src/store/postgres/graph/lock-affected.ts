@@ -1,7 +1,7 @@
+import { StartAgain } from '../../sql/tx.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
-import { ConcurrentChange } from './retry-transaction.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface Intended {
@@ -37,7 +37,7 @@ export async function lockAffected(
   const those = (what: AffectedRow['what']) => rows.filter((row) => row.what === what).map(({ id }) => id);
   const [groups, children, parents] = [those('group'), those('child'), those('parent')];
   await locks.live([...own, ...children, ...parents], groups);
-  if ((await livesOf(sql, session, parents)).some((id) => !locks.holds(id))) throw new ConcurrentChange();
+  if ((await livesOf(sql, session, parents)).some((id) => !locks.holds(id))) throw new StartAgain();
   await locks.ended([...new Set([...retries, ...children, ...groups])].filter((id) => !locks.holds(id)));
 }
 

@@ -5,11 +5,11 @@
 
 import type { TerminalStatus } from '../../../core/job.ts';
 import { FLAG } from '../../flags.ts';
+import { StartAgain } from '../../sql/tx.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import type { Sql } from '../base/sql.ts';
 import { numbers } from '../base/values.ts';
-import { ConcurrentChange } from './retry-transaction.ts';
 
 interface EndedRow {
   job_id: number;
@@ -44,7 +44,7 @@ export class Locks {
 
   /**
    * Locks the live rows of jobs; `ids` may contain groups. Rows that come too late in the order are locked without waiting,
-   * and `ConcurrentChange` is thrown if another transaction holds one. So ask for all rows at once.
+   * and `StartAgain` is thrown if another transaction holds one. So ask for all rows at once.
    */
   async live(ids: Iterable<number>, groupIds: Iterable<number> = []): Promise<void> {
     const isNew = (id: number) => !this.#live.has(id);
@@ -60,7 +60,7 @@ export class Locks {
     for (const { job_id, flags } of rows) this.#hold(job_id, flags);
     if (inOrder || rows.length === wanted.length) return;
     const left = numbers(wanted.filter(isNew));
-    if ((await this.#session.query(this.#sql.liveOf, [left])).length > 0) throw new ConcurrentChange();
+    if ((await this.#session.query(this.#sql.liveOf, [left])).length > 0) throw new StartAgain();
   }
 
   /** Declares that live rows were locked out of order: further ones are locked without waiting, except groups. */

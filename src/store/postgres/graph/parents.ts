@@ -3,10 +3,10 @@
 import { countedEnd } from '../../../core/dag/conditions.ts';
 import type { NewJob, TerminalStatus } from '../../../core/job.ts';
 import { unknownParents } from '../../refusals.ts';
+import { StartAgain } from '../../sql/tx.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
-import { ConcurrentChange } from './retry-transaction.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Counted ends by id; `null` for a parent that has not ended. */
@@ -45,5 +45,5 @@ async function refuseUnknown(sql: Context['sql'], session: Session, missing: rea
   const known = new Set(rows.map(({ id }) => id));
   const unknown = missing.filter((id) => !known.has(id)).sort((a, b) => a - b);
   if (unknown.length > 0) throw unknownParents(unknown);
-  throw new ConcurrentChange();
+  throw new StartAgain();
 }

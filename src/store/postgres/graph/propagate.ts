@@ -16,13 +16,13 @@ import {
 } from '../../../core/dag/propagate.ts';
 import type { Reason, TerminalStatus } from '../../../core/job.ts';
 import { FLAG } from '../../flags.ts';
+import { StartAgain } from '../../sql/tx.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import type { CascadeEntry, TransactionEffects } from './effects.ts';
 import type { EdgeRow, RelatedJob } from './related-jobs.ts';
 import { lanesOf } from './reopen.ts';
-import { ConcurrentChange } from './retry-transaction.ts';
 
 /** A job whose state has to reach its children. */
 export interface ParentJob extends Parent {
@@ -112,7 +112,7 @@ export class Propagation {
     return { id, ...parentFor(null, continueOnFailure, 'reopened') };
   }
 
-  /** Throws `ConcurrentChange` if an edge is not what it was when it was read. */
+  /** Throws `StartAgain` if an edge is not what it was when it was read. */
   async write(context: Context, session: Session): Promise<void> {
     if (this.#moved.size === 0) return;
     const touched = [...this.#touched];
@@ -147,7 +147,7 @@ export class Propagation {
       ends.map(({ end }) => end.status),
       ends.map(({ end }) => end.reason),
     ]);
-    if (rows[0]?.moved !== edges.length) throw new ConcurrentChange();
+    if (rows[0]?.moved !== edges.length) throw new StartAgain();
     this.#effects.at(rows[0].now);
     for (const row of rows) if (row.job_id !== null) this.#effects.jobIs(row.job_id, row);
   }

@@ -6,11 +6,11 @@ import { type JudgeMode, judgeModeOf } from '../../../core/dag/judge.ts';
 import type { ChildJob } from '../../../core/dag/propagate.ts';
 import type { Status, TerminalStatus } from '../../../core/job.ts';
 import { FLAG } from '../../flags.ts';
+import { StartAgain } from '../../sql/tx.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import type { Locks } from './locks.ts';
-import { ConcurrentChange } from './retry-transaction.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A job as it was read; a propagation changes it level by level. */
@@ -93,7 +93,7 @@ export async function lockRelatedJobs(
   const rows = await session.query<LiveRow>(sql.liveRelated, [numbers(all)]);
   for (const row of rows) {
     // It was retried between the two statements.
-    if (!locks.holds(row.job_id)) throw new ConcurrentChange();
+    if (!locks.holds(row.job_id)) throw new StartAgain();
     if (row.status !== 'running') related.set(row.job_id, waitingJob(row));
     else if (row.flags & FLAG.group) groups.push(row);
   }
@@ -113,7 +113,7 @@ async function lockEnded(
     const held = new Set(ended);
     const missing = ids.filter((id) => !held.has(id));
     // It was deleted, or retried between the two statements.
-    if ((await session.query(sql.existingJobs, [numbers(missing)])).length > 0) throw new ConcurrentChange();
+    if ((await session.query(sql.existingJobs, [numbers(missing)])).length > 0) throw new StartAgain();
     if (ended.length === 0) return;
   }
   const rows = await session.query<EndedRow>(sql.endedRelated, [numbers(ended)]);

@@ -6,7 +6,7 @@ import { FLAG } from '../../flags.ts';
 import { keyHeldByOther } from '../../refusals.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
-import { fenceRow, type PlacedChange } from '../base/fence.ts';
+import { fenceRow } from '../base/fence.ts';
 import { numbers } from '../base/values.ts';
 import { type SpecRow, specOf } from '../reads/job-row.ts';
 import { lockRelatedJobs, type RelatedJob } from './related-jobs.ts';
@@ -49,9 +49,10 @@ export async function lanesOf(
 ): Promise<number[]> {
   const rows = await session.query<SpecRow & { id: number }>(sql.specs, [numbers(jobs.map(({ id }) => id))]);
   const keys = new Map(rows.map((row) => [row.id, laneKey(laneOf(specOf(row)))]));
-  const unknown = [...keys.values()].filter((key) => lanes.idOf(key) === undefined);
-  if (unknown.length > 0) throw new UnknownLanes(unknown);
-  return jobs.map(({ id }) => lanes.idOf(keys.get(id) as string) as number);
+  const wanted = jobs.map(({ id }) => keys.get(id) as string);
+  const ids = lanes.knownIds(wanted);
+  if (ids === undefined) throw new UnknownLanes(wanted);
+  return ids;
 }
 
 interface ReopenedRow {
@@ -71,10 +72,10 @@ interface Reopened extends RelatedJob {
 export async function reopen(
   context: Context,
   { session, locks }: Pick<Transaction, 'session' | 'locks'>,
-  round: readonly PlacedChange[],
+  changes: readonly Change[],
   places: ReadonlyMap<number, Place>,
 ): Promise<Reopened[]> {
-  const rows = round.flatMap(({ change, place: order }) => {
+  const rows = changes.flatMap((change, order) => {
     const place = places.get(change.fence.jobId);
     if (change.kind !== 'reopen' || place === undefined) return [];
     const { failures, interruptions, snoozes, losses } = change.counters;

@@ -1,11 +1,9 @@
 import { WorkronError } from '../../../core/error.ts';
+import { StartAgain } from '../../sql/tx.ts';
 import type { Context } from '../base/context.ts';
-import type { Session } from '../base/database.ts';
+import type { CountingSession } from '../base/database.ts';
 
 const MAX_ROUNDS = 20;
-
-/** A row changed between its read and its lock: the transaction has to start again. */
-export class ConcurrentChange extends Error {}
 
 /** Lanes that this process does not know. They are looked up outside of the transaction, which then starts again. */
 export class UnknownLanes extends Error {
@@ -17,18 +15,18 @@ export class UnknownLanes extends Error {
   }
 }
 
-/** Runs `body` in a transaction, and again if it throws `ConcurrentChange` or `UnknownLanes`. */
+/** Runs `body` in a transaction, and again if it throws `StartAgain` or `UnknownLanes`. */
 export async function retryTransaction<T>(
   { database, lanes }: Context,
   signal: AbortSignal,
-  body: (session: Session) => Promise<T>,
+  body: (session: CountingSession) => Promise<T>,
 ): Promise<T> {
   for (let round = 1; ; round += 1) {
     try {
       return await database.transaction(signal, body);
     } catch (error) {
       if (error instanceof UnknownLanes) await lanes.idsOf(error.keys, signal);
-      else if (!(error instanceof ConcurrentChange)) throw error;
+      else if (!(error instanceof StartAgain)) throw error;
       if (round >= MAX_ROUNDS) {
         throw new WorkronError('store_unavailable', 'Jobs or keys that belong together keep changing', {
           retryAfterMs: 1_000,

@@ -17,13 +17,15 @@ import {
   UNUSED,
   withStart,
 } from '../../../core/meter.ts';
+import { lockMeters, readUses } from '../../engine/meter-use.ts';
+import type { Tx } from '../../sql/tx.ts';
 import type { Context } from '../base/context.ts';
-import type { Session } from '../base/database.ts';
+import type { CountingSession, Session } from '../base/database.ts';
+import { txOn } from '../base/engine.ts';
 import type { Sql } from '../base/sql.ts';
 import { numbers } from '../base/values.ts';
 import { compareHeads, type Head } from './head.ts';
 import type { KnownLane } from './lanes.ts';
-import { readMeterUses } from './meters.ts';
 
 /** The most jobs of a lane with meters that one look of a claim reads. */
 export const MAX_DEPTH = MAX_PARKED;
@@ -46,6 +48,7 @@ type Parked = { jobId: number; lane: number; full: FullMeter; skips: boolean };
 export class Admission {
   readonly #sql: Sql;
   readonly #session: Session;
+  readonly #tx: Tx;
   readonly #open = new Map<number, OpenParking>();
   /** The last job that was read of each lane or parking that may have more. */
   readonly #unread = new Map<number, Head>();
@@ -60,9 +63,10 @@ export class Admission {
   #empty: number[] = [];
   #now = 0;
 
-  constructor({ sql }: Context, session: Session) {
-    this.#sql = sql;
+  constructor(context: Context, session: CountingSession) {
+    this.#sql = context.sql;
     this.#session = session;
+    this.#tx = txOn(context, session);
   }
 
   /** When the first meter that was found to be full opens by itself; `null` for none. */
@@ -88,9 +92,7 @@ export class Admission {
     const found = new Set(heads.map(({ lane }) => lane));
     this.#empty = [...this.#open.keys()].filter((id) => !found.has(-id));
     if (heads.length + this.#open.size > 0) {
-      await this.#readUses(heads, async (names, windows) => {
-        await this.#session.query(this.#sql.noteWindows, [names, numbers(windows)]);
-      });
+      await this.#readUses(heads, (windows) => lockMeters(this.#tx, windows));
     } else this.missed = (await this.#session.query(this.#sql.hasHeads, [numbers(ids), workerId])).length > 0;
     return heads;
   }
@@ -104,7 +106,7 @@ export class Admission {
     const ids = await this.#withParkings(lanes, { workerId, parking });
     const heads = await this.#session.query<Head>(this.#sql.laneHeads, [numbers(ids), numbers(ids.map(() => depth))]);
     this.#noteUnread(heads, depth);
-    await this.#readUses(heads, () => Promise.resolve());
+    await this.#readUses(heads);
     return heads;
   }
 
@@ -161,8 +163,16 @@ export class Admission {
     if (this.#empty.length > 0) await this.#session.query(this.#sql.dropParkings, [numbers(this.#empty)]);
   }
 
-  /** Records the attempts that have started, also for the rates of their queues. */
+  /**
+   * Records the attempts that have started, also for the rates of their queues. If a job did not start, its worker is draining or its
+   * queue is paused since it was read: jobs that were parked because of it do not wait for it.
+   */
   async start(jobs: readonly { id: number; queue: string }[], queues: ReadonlyMap<string, Meter>): Promise<void> {
+    const missing = this.#started.filter((jobId) => !jobs.some(({ id }) => id === jobId));
+    if (missing.length > 0) {
+      const unused = missing.flatMap((jobId) => this.#jobs.get(jobId)?.meters ?? []).map(({ name }) => name);
+      await this.#session.query(this.#sql.openParkings, [unused]);
+    }
     const starts = jobs.flatMap(({ id, queue }) =>
       [...(this.#jobs.get(id)?.meters ?? []), ...(queues.has(queue) ? [queues.get(queue) as Meter] : [])].map(
         ({ name }) => ({ id, name }),
@@ -201,7 +211,7 @@ export class Admission {
   /** Reads the meters of the jobs, and what is in use of them once `lock` is done. */
   async #readUses(
     heads: readonly Head[],
-    lock: (names: readonly string[], windows: readonly number[]) => Promise<void>,
+    lock?: (windows: ReadonlyMap<string, number>) => Promise<void>,
   ): Promise<void> {
     type Row = { id: number; limits: Limit[] | null; rates: Rate[] | null; on_limit: string | null };
     const rows = await this.#session.query<Row>(this.#sql.metersOfJobs, [numbers(heads.map(({ job_id }) => job_id))]);
@@ -216,13 +226,9 @@ export class Admission {
     for (const { meters } of this.#jobs.values()) {
       for (const { name, windowMs } of meters) windows.set(name, Math.max(windows.get(name) ?? 0, windowMs ?? 0));
     }
-    const names = [...windows.keys()].sort(byBytes);
-    await lock(
-      names,
-      names.map((name) => windows.get(name) as number),
-    );
-    const { uses, now } = await readMeterUses(this.#sql, this.#session, names);
-    names.forEach((name, place) => this.#read.set(name, uses[place] as MeterUse));
+    await lock?.(windows);
+    const { useOf, now } = await readUses(this.#tx, [...windows.keys()]);
+    for (const name of windows.keys()) this.#read.set(name, useOf(name));
     this.#now = now;
   }
 
@@ -253,9 +259,4 @@ export class Admission {
       numbers(this.#parked.map((parked) => ids.get(keyOf(parkingOf(parked))) as number)),
     ]);
   }
-}
-
-/** The order of `collate "C"`. */
-function byBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -8,7 +8,7 @@ import type { Change } from '../../../core/transition.ts';
 import { FLAG } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
-import { fenceRow, type PlacedChange } from '../base/fence.ts';
+import { fenceRow } from '../base/fence.ts';
 import { jsons, numbers } from '../base/values.ts';
 import { TransactionEffects } from '../graph/effects.ts';
 import { type EndedJob, GraphUpdate } from '../graph/graph-update.ts';
@@ -28,69 +28,61 @@ interface Written {
 
 export async function applyChanges(
   context: Context,
-  changes: readonly Change[],
+  asked: readonly Change[],
   signal: AbortSignal,
 ): Promise<(Job | undefined)[]> {
   signal.throwIfAborted();
-  if (changes.length === 0) return [];
+  if (asked.length === 0) return [];
+  // The state that a second change of a job expects is no longer there after the first.
+  const changes = [...Map.groupBy(asked, ({ fence }) => fence.jobId).values()].map(([first]) => first as Change);
   const lanes = await lanesToReopen(context, changes, signal);
   const { written, effects } = await retryTransaction(context, signal, async (session) => {
     const effects = new TransactionEffects();
     const locks = new Locks(context, session);
     await lockAffected(context, { session, locks }, intendedBy(changes));
     const update = new GraphUpdate(context, { session, locks, effects });
-    const found: (Written | undefined)[] = changes.map(() => undefined);
-    for (const round of roundsOf(changes)) {
-      const live = await changeLive(context, session, round);
-      const reopened = await reopen(context, { session, locks }, round, lanes);
-      const done = numbers([...live.map(({ job_id }) => job_id), ...reopened.map(({ id }) => id)]);
-      const rows = await session.query<JobRow>(context.sql.jobs, [done]);
-      const jobs = new Map(rows.map((row) => [row.id, decodeJob(row)]));
-      for (const { change, place } of round) {
-        const job = jobs.get(change.fence.jobId);
-        if (job !== undefined) found[place] = { job, change };
-      }
-      noteRequeued(effects, round, live);
-      for (const { id } of reopened) effects.claimable(id);
-      effects.at(live[0]?.now ?? 0);
-      await update.ended(endedOf(round, live));
-      update.reopened(reopened);
-      if (live.some(({ kind, flags }) => kind === 'flag' && flags & FLAG.group)) effects.changedGraph();
-      if (reopened.some(({ expands }) => expands)) effects.changedGraph();
-    }
+    const live = await changeLive(context, session, changes);
+    const reopened = await reopen(context, { session, locks }, changes, lanes);
+    const done = numbers([...live.map(({ job_id }) => job_id), ...reopened.map(({ id }) => id)]);
+    const rows = await session.query<JobRow>(context.sql.jobs, [done]);
+    const jobs = new Map(rows.map((row) => [row.id, decodeJob(row)]));
+    const found = changes.flatMap((change): Written[] => {
+      const job = jobs.get(change.fence.jobId);
+      return job === undefined ? [] : [{ job, change }];
+    });
+    noteRequeued(effects, changes, live);
+    for (const { id } of reopened) effects.claimable(id);
+    effects.at(live[0]?.now ?? 0);
+    await update.ended(endedOf(changes, live));
+    update.reopened(reopened);
+    if (live.some(({ kind, flags }) => kind === 'flag' && flags & FLAG.group)) effects.changedGraph();
+    if (reopened.some(({ expands }) => expands)) effects.changedGraph();
     await update.write();
     await effects.write(context, session);
-    await leavePlaces(context, session, found);
+    await changePlaces(context, session, found);
     return { written: found, effects };
   });
   effects.publish(context);
   tell(context, written);
-  return written.map((entry) => entry?.job);
+  const jobs = new Map(written.map(({ change, job }) => [change, job]));
+  return asked.map((change) => {
+    const job = jobs.get(change);
+    jobs.delete(change);
+    return job;
+  });
 }
 
-/** Members that a person retries have lost their places. */
-async function leavePlaces(
-  { sql }: Context,
-  session: Session,
-  written: readonly (Written | undefined)[],
-): Promise<void> {
+/** The places of gangs are locked last. Those of members that a person retries are lost; successes that wait for others are kept there. */
+async function changePlaces({ sql }: Context, session: Session, written: readonly Written[]): Promise<void> {
+  const held = written.flatMap((entry) => (entry.change.kind === 'hold' ? [entry.change] : []));
+  if (held.length > 0) {
+    const successes = held.map(({ success: { exitCode, result = null, usage } }) => ({ exitCode, result, usage }));
+    await session.query(sql.noteSuccesses, [numbers(held.map(({ fence }) => fence.jobId)), jsons(successes)]);
+  }
   const ids = written.flatMap((entry) =>
-    entry?.change.kind === 'reopen' && entry.job.gang !== null ? [entry.job.id] : [],
+    entry.change.kind === 'reopen' && entry.job.gang !== null ? [entry.job.id] : [],
   );
   if (ids.length > 0) await session.query(sql.leavePlaces, [numbers(ids)]);
-}
-
-/** Each round has at most one change per job; nearly always there is only one round. */
-function roundsOf(changes: readonly Change[]): PlacedChange[][] {
-  const rounds: PlacedChange[][] = [];
-  const seen = new Map<number, number>();
-  for (const [place, change] of changes.entries()) {
-    const round = seen.get(change.fence.jobId) ?? 0;
-    seen.set(change.fence.jobId, round + 1);
-    rounds[round] ??= [];
-    rounds[round].push({ change, place });
-  }
-  return rounds;
 }
 
 interface ChangedRow {
@@ -100,9 +92,9 @@ interface ChangedRow {
   now: number;
 }
 
-function noteRequeued(effects: TransactionEffects, round: readonly PlacedChange[], live: readonly ChangedRow[]): void {
+function noteRequeued(effects: TransactionEffects, changes: readonly Change[], live: readonly ChangedRow[]): void {
   const returned = new Set(
-    round.flatMap(({ change }) =>
+    changes.flatMap((change) =>
       change.kind === 'requeue' && change.record.outcome === 'returned' ? [change.fence.jobId] : [],
     ),
   );
@@ -114,30 +106,25 @@ function noteRequeued(effects: TransactionEffects, round: readonly PlacedChange[
 }
 
 /** Returns the changes that still matched; their jobs are locked. */
-async function changeLive({ sql }: Context, session: Session, round: readonly PlacedChange[]): Promise<ChangedRow[]> {
-  const rows = round.flatMap(({ change }) => (change.kind === 'reopen' ? [] : [rowOf(change)]));
+async function changeLive({ sql }: Context, session: Session, changes: readonly Change[]): Promise<ChangedRow[]> {
+  const rows = changes.flatMap((change) => (change.kind === 'reopen' ? [] : [rowOf(change)]));
   if (rows.length === 0) return [];
   const written = await session.query<ChangedRow>(sql.change, [JSON.stringify(rows)]);
-  await writeMembers(sql, session, round, written);
+  await writeMembers(sql, session, changes, written);
   return written;
 }
 
-/** Writes what only members of gangs have: successes that wait for others, and the results of those that are done. */
+/** Writes what only members of gangs have: that they wait for others, and the results of those that are done. */
 async function writeMembers(
   sql: Context['sql'],
   session: Session,
-  round: readonly PlacedChange[],
+  changes: readonly Change[],
   written: readonly ChangedRow[],
 ): Promise<void> {
   const ids = new Set(written.map(({ job_id }) => job_id));
-  const matched = round.map(({ change }) => change).filter(({ fence }) => ids.has(fence.jobId));
+  const matched = changes.filter(({ fence }) => ids.has(fence.jobId));
   const held = matched.filter((change) => change.kind === 'hold');
-  if (held.length > 0) {
-    const jobIds = numbers(held.map(({ fence }) => fence.jobId));
-    await session.query(sql.holdMembers, [jobIds]);
-    const successes = held.map(({ success: { exitCode, result = null, usage } }) => ({ exitCode, result, usage }));
-    await session.query(sql.noteSuccesses, [jobIds, jsons(successes)]);
-  }
+  if (held.length > 0) await session.query(sql.holdMembers, [numbers(held.map(({ fence }) => fence.jobId))]);
   const done = matched.filter((change) => change.kind === 'end').filter(({ result }) => result != null);
   if (done.length > 0) {
     const results = done.map(({ result }) => result);
@@ -151,9 +138,9 @@ function intendedBy(changes: readonly Change[]): Intended {
   return { ends: those('end'), retries: those('reopen'), others: those('requeue', 'flag', 'hold') };
 }
 
-function endedOf(round: readonly PlacedChange[], written: readonly ChangedRow[]): EndedJob[] {
+function endedOf(changes: readonly Change[], written: readonly ChangedRow[]): EndedJob[] {
   const flags = new Map(written.map((row) => [row.job_id, row.flags]));
-  return round.flatMap(({ change }) => {
+  return changes.flatMap((change) => {
     const own = flags.get(change.fence.jobId);
     if (change.kind !== 'end' || own === undefined) return [];
     const keepChildren = change.keepChildren === true || (own & FLAG.keepChildren) !== 0;
@@ -184,12 +171,15 @@ function rowOf(change: Exclude<Change, { kind: 'reopen' }>) {
     max_rss: usage?.maxRssBytes ?? null,
     ...(change.kind === 'end'
       ? { to_status: change.status, reason: change.reason }
-      : { to_status: change.delayMs === 0 ? 'pending' : 'scheduled', delay_ms: change.delayMs }),
+      : {
+          to_status: change.delayMs === 0 ? 'pending' : 'scheduled',
+          delay_ms: change.delayMs,
+          suspect: change.suspect ?? null,
+        }),
   };
 }
 
-function tell({ hints, lanes, openClaims }: Context, written: readonly (Written | undefined)[]): void {
-  const done = written.filter((entry) => entry !== undefined);
+function tell({ hints, lanes, openClaims }: Context, done: readonly Written[]): void {
   if (done.length === 0) return;
   for (const { change } of done) {
     const { jobId, attempt } = change.fence;

@@ -1,16 +1,17 @@
 /** Claims jobs. */
 
-import { Room, subtract } from '../../../core/capacity.ts';
+import { latestEnd, Room, subtract } from '../../../core/capacity.ts';
 import { heldBy } from '../../../core/claim-places.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { ClaimedJob } from '../../../core/job.ts';
 import { fits, needsResources } from '../../../core/lane.ts';
 import { laneMayPrefetch } from '../../../core/prefetch.ts';
-import { LINKED } from '../../flags.ts';
+import { earlier } from '../../engine/duties.ts';
+import { FLAG, LINKED } from '../../flags.ts';
 import type { ClaimRequest } from '../../job-store.ts';
 import { claimedJob, type StoredSpec } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
-import type { Session, Statement } from '../base/database.ts';
+import type { CountingSession, Session, Statement } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import { runContextOf } from '../graph/run-context.ts';
 import { Admission, DEPTH_GROWTH, MAX_DEPTH } from './admission.ts';
@@ -18,47 +19,12 @@ import { acceptPlaces, readPlaces, tellHosts } from './gangs.ts';
 import { compareHeads } from './head.ts';
 import { readHeadroom, withoutKept } from './headroom.ts';
 import type { KnownLane } from './lanes.ts';
-import { earlier } from './meters.ts';
 import { type ClaimPlan, planClaim, readHeads } from './plan-claim.ts';
 import { readSurroundings, storeReservation } from './reservations.ts';
+import { PLAIN_JOB, PLAIN_LIVE, specsOf, type TakenRow } from './taken-row.ts';
 
 /** Retries when other claims took the jobs first. */
 const MAX_TRIES = 5;
-
-/** Arrays of equal length, one element per job; `null` if nothing was claimed. */
-interface TakenRow {
-  state: string | null;
-  wanted: number;
-  now: number;
-  /** The row of `claim`. */
-  claim: number | null;
-  ids: number[] | null;
-  /** `null` if there is only one lane. */
-  lanes: number[] | null;
-  dues: number[];
-  /** By id, only jobs that differ from `PLAIN_LIVE`. */
-  more_live: Record<string, MoreLive> | null;
-  /** The ids in the order of `specs`; `null` if that is the order of `ids`. */
-  job_ids: number[] | null;
-  specs: StoredSpec[];
-  /** By id, only jobs that differ from `PLAIN_JOB`. */
-  more_job: Record<string, MoreJob> | null;
-}
-
-type MoreLive = [attempt: number, flags: number, turn: number, failures: number | null];
-
-type MoreJob = [
-  priority: number,
-  name: string | null,
-  tags: string[],
-  workflowId: number | null,
-  stepKey: string | null,
-  groupId: number | null,
-  groupIndex: number | null,
-];
-
-const PLAIN_LIVE: MoreLive = [1, 0, 0, null];
-const PLAIN_JOB: MoreJob = [0, null, [], null, null, null, null];
 
 /** A job that has more than a plain one: it is linked to others, or has a turn. */
 interface SpecialJob {
@@ -79,6 +45,10 @@ interface Taken {
   special: SpecialJob[];
   /** The number of jobs that were chosen. It is greater than the number taken if other claims were faster. */
   wanted: number;
+  /** Nothing was taken, because the places of gangs have to be looked at. */
+  placed?: boolean;
+  /** Some are members of gangs. */
+  hasMembers?: boolean;
   /** Behind the jobs that were read there may be others that can start. */
   goesOn?: boolean;
   /** A rate lets a job start again then. */
@@ -105,7 +75,7 @@ export async function claim(context: Context, request: ClaimRequest, signal: Abo
   hints.announce({ jobs: jobs.map((job) => job.id) });
   linkedClaims.remember(special.filter(({ flags }) => flags & LINKED).map(linkedClaimOf));
   const runContexts = await runContextOf(context, special, signal);
-  if (lanes.hasGangs) await tellHosts(context, jobs, signal);
+  if (taken.hasMembers) await tellHosts(context, jobs, signal);
   for (const { job } of special) job.runContext = runContexts.get(job.id) ?? null;
   const turns = new Map(special.map(({ job, turn }) => [job.id, turn]));
   const turnOf = (job: ClaimedJob) => (turns.size === 0 ? 0 : (turns.get(job.id) ?? 0));
@@ -119,17 +89,18 @@ function linkedClaimOf({ job: { id, name }, stepKey, workflowId, groupId }: Spec
 /** Looks until there are enough jobs, no others that can start, or too many in the way: then the next claim goes on. */
 async function look(context: Context, request: ClaimRequest, signal: AbortSignal): Promise<Taken> {
   let depth = request.limit;
-  const all = await lookOnce(context, request, { depth, signal });
+  const all = await lookOnce(context, request, { depth, taken: 0, signal });
   while (all.goesOn && depth < MAX_DEPTH) {
     depth = Math.min(depth * DEPTH_GROWTH, MAX_DEPTH);
     const rest = { ...request, limit: request.limit - all.jobs.length, offer: restOf(request, all.jobs) };
-    const next = await lookOnce(context, rest, { depth, signal }).catch((error: unknown) => {
+    const next = await lookOnce(context, rest, { depth, taken: all.jobs.length, signal }).catch((error: unknown) => {
       // What was claimed is returned.
       if (all.jobs.length === 0) throw error;
       return undefined;
     });
     if (next === undefined) break;
     for (const part of ['claims', 'jobs', 'special'] as const) (all[part] as unknown[]).push(...next[part]);
+    all.hasMembers ||= next.hasMembers ?? false;
     all.goesOn = next.goesOn ?? false;
   }
   if (all.goesOn) context.hints.announce({ work: true }, { elsewhere: false });
@@ -143,10 +114,17 @@ function restOf({ offer }: ClaimRequest, jobs: readonly ClaimedJob[]): ClaimRequ
   return { ...offer, free };
 }
 
+interface Reading {
+  /** How many jobs with meters are read. */
+  depth: number;
+  /** The number of jobs that earlier looks of the same claim have taken. */
+  taken: number;
+}
+
 async function lookOnce(
   context: Context,
   request: ClaimRequest,
-  { depth, signal }: { depth: number; signal: AbortSignal },
+  { signal, ...reading }: Reading & { signal: AbortSignal },
 ): Promise<Taken> {
   const { database, lanes } = context;
   const served = lanes.servedBy(request.offer);
@@ -156,10 +134,14 @@ async function lookOnce(
     const taken =
       prefetch !== undefined
         ? await take(context, single, request, prefetch)
-        : lanes.hasGangs ||
+        : lanes.hasPlaces ||
             served.some(({ lane }) => needsResources(lane) || lane.metered || lanes.isLimited(lane.queue))
-          ? await database.transaction(signal, (session) => takeByPlan(context, session, request, { served, depth }))
+          ? await database.transaction(signal, (session) =>
+              takeByPlan(context, session, request, { served, ...reading }),
+            )
           : await take(context, single, request, askMerged(context, request, served));
+    lanes.hasPlaces ||= taken.placed ?? false;
+    if (taken.placed && tries < MAX_TRIES) continue;
     if (taken.opensAt != null) context.hints.announce({ dueAt: taken.opensAt });
     if (taken.jobs.length > 0 || taken.wanted === 0 || taken.goesOn || tries === MAX_TRIES) return taken;
   }
@@ -175,7 +157,7 @@ interface Ask {
 function askMerged({ sql, lanes }: Context, { limit }: ClaimRequest, served: readonly KnownLane[]): Ask {
   const [only] = served;
   if (only !== undefined && served.length === 1) {
-    return { statement: sql.claimPlanned, values: [numbers([only.id]), numbers([limit]), true] };
+    return { statement: sql.claimPlanned, values: [numbers([only.id]), numbers([limit]), true, true] };
   }
   const { single, crowd } = lanes.split(served);
   const ids = numbers(single.map(({ id }) => id));
@@ -234,51 +216,54 @@ async function take(
       },
     );
     if (prefetch) job.prefetched = true;
+    if (flags & FLAG.suspect) job.suspect = true;
     if (flags !== 0 || turn !== 0) {
       const [, , , workflowId, stepKey, groupId, groupIndex] = more;
       special.push({ job, turn, flags, spec, workflowId, groupId, groupIndex, stepKey });
     }
     return job;
   });
-  return { claims: row.claim === null ? [] : [{ id: row.claim, jobs }], jobs, special, wanted: row.wanted };
-}
-
-/** Returns the specs in the order of `ids`. */
-function specsOf({ ids, job_ids: jobIds, specs }: TakenRow): readonly StoredSpec[] {
-  if (ids === null || jobIds === null) return specs;
-  const byId = new Map(jobIds.map((id, place) => [id, specs[place] as StoredSpec]));
-  return ids.map((id) => byId.get(id) as StoredSpec);
+  const claims = row.claim === null ? [] : [{ id: row.claim, jobs }];
+  return { claims, jobs, special, wanted: row.wanted, placed: row.placed };
 }
 
 /** Claims where resources or limits decide. */
 async function takeByPlan(
   context: Context,
-  session: Session,
+  session: CountingSession,
   request: ClaimRequest,
-  { served, depth }: { served: readonly KnownLane[]; depth: number },
+  { served, depth, taken: before }: Reading & { served: readonly KnownLane[] },
 ): Promise<Taken> {
-  const { sql } = context;
+  const { sql, lanes } = context;
   const { workerId, limit, offer } = request;
-  const { hasGangs } = context.lanes;
-  const held = hasGangs ? heldBy(workerId, await readPlaces(context, session)) : [];
+  const { hasPlaces } = lanes;
+  const given = hasPlaces ? await readPlaces(context, session) : [];
+  const held = heldBy(workerId, given);
   const all = held.length === 0 ? served : [...served, ...held.map(({ lane }) => ({ id: 0, lane }))];
-  const { headroom, meters, opensAt } = await readHeadroom(sql, session, all, sql.lockQueues);
+  const { headroom, meters, opensAt } = await readHeadroom(context, session, all, sql.lockQueues);
   const plain = served.filter(({ lane }) => !lane.metered);
   const open = served.filter(({ lane }) => lane.metered && (headroom.get(lane.queue) ?? 1) > 0);
   const heads = await readHeads(sql, session, { served: plain, limit, headroom, room: new Room(workerId, offer.free) });
   const admission = new Admission(context, session);
   if (open.length > 0) heads.push(...(await admission.read(open, { workerId, depth })));
   heads.sort(compareHeads);
-  const members = held.length === 0 ? [] : await acceptPlaces(context, session, request);
+  const queues = new Set(all.map(({ lane }) => lane.queue));
+  const members = held.length === 0 ? [] : await acceptPlaces(context, session, request, { queues, headroom });
   // Read again, under the locks of the queues: a gang may have got places, or have started, meanwhile.
-  const places = hasGangs && headroom.size > 0 ? await readPlaces(context, session) : [];
+  const places = hasPlaces && headroom.size > 0 ? await readPlaces(context, session) : [];
   const left = withoutKept(headroom, places);
-  const known = { served, heads, headroom: left, admission, held, mayPassUnread: depth >= MAX_DEPTH };
+  const besides = { taken: before + members.length, mayPassUnread: depth >= MAX_DEPTH };
+  const known = { served, heads, headroom: left, admission, held, ...besides };
   let plan = planClaim(request, known, undefined);
   if (plan === undefined) {
-    const jobIds = heads.map(({ job_id }) => job_id);
-    const surroundings = await readSurroundings(sql, session, { workerIds: [workerId], jobIds });
-    plan = planClaim(request, known, surroundings(workerId)) as ClaimPlan;
+    const jobIds = [...heads.map(({ job_id }) => job_id), ...members.map(({ jobId }) => jobId)];
+    const around = (await readSurroundings(sql, session, { workerIds: [workerId], jobIds }))(workerId);
+    // Members that this claim starts are not running yet, but will end, too.
+    const starting = members.map(({ jobId, lane: { resources } }) => ({
+      resources,
+      endsAt: latestEnd(around.timesOf(jobId), around.now),
+    }));
+    plan = planClaim(request, known, { ...around, uses: [...around.uses, ...starting] }) as ClaimPlan;
   }
   await admission.write();
   await storeReservation(sql, session, workerId, plan.room.toStore());
@@ -286,13 +271,17 @@ async function takeByPlan(
   const passing = [...members.map(({ jobId }) => jobId), ...plan.passing];
   const ask =
     passing.length === 0
-      ? { statement: sql.claimPlanned, values: [...counts, false] }
-      : { statement: sql.claimPassing, values: [...counts, numbers(passing)] };
+      ? { statement: sql.claimPlanned, values: [...counts, false, !hasPlaces] }
+      : { statement: sql.claimPassing, values: [...counts, numbers(passing), !hasPlaces] };
   const taken = await take(context, session, request, ask);
   await admission.start(taken.jobs, meters);
   // A member whose row somebody holds starts with the next claim.
   const started = members.map(({ jobId }) => jobId).filter((jobId) => taken.jobs.some(({ id }) => id === jobId));
   if (started.length > 0) await session.query(sql.startPlaces, [numbers(started)]);
+  lanes.hasPlaces &&= given.some(
+    ({ jobId, workerId: host, started: is }) => host !== null && !is && !started.includes(jobId),
+  );
   const wanted = admission.missed ? 1 : members.length + plan.jobIds.length;
-  return { ...taken, wanted, goesOn: plan.goesOn, opensAt: earlier(admission.opensAt, opensAt) };
+  const hasMembers = started.length > 0;
+  return { ...taken, wanted, hasMembers, goesOn: plan.goesOn, opensAt: earlier(admission.opensAt, opensAt) };
 }

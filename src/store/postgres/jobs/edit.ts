@@ -53,7 +53,7 @@ async function editOnce(
 
   const spec: JobSpec = { ...specOf(row), ...wanted };
   const key = laneKey(laneOf(spec));
-  const lane = lanes.idOf(key);
+  const [lane] = lanes.knownIds([key]) ?? [];
   if (lane === undefined) return { type: 'new-lane', key };
 
   const stored = encodeSpec(spec);

@@ -19,12 +19,13 @@ import {
   type WaitingMember,
   waitingGangs,
 } from '../../../core/place-gangs.ts';
+import { workers } from '../../engine/workers.ts';
 import type { ClaimRequest } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
+import { txOn } from '../base/engine.ts';
 import { numbers } from '../base/values.ts';
-import { workers } from '../cluster/workers.ts';
-import { readHeadroom } from './headroom.ts';
+import { type Headroom, readHeadroom } from './headroom.ts';
 import { readReservations } from './reservations.ts';
 
 /** The maximum number of members that one call reads. */
@@ -52,6 +53,7 @@ interface PlaceRow {
   until: number;
   success: MemberSuccess | null;
   /** The lane of a member that waits. */
+  lane_id: number | null;
   key: string | null;
 }
 
@@ -62,6 +64,7 @@ async function readWaiting(
   { paused }: { paused: boolean },
 ): Promise<{ waiting: WaitingMember[]; now: number }> {
   const ofGangs = lanes.all().filter(({ lane }) => lane.gang);
+  if (ofGangs.length === 0) return { waiting: [], now: 0 };
   const ids = numbers(ofGangs.map(({ id }) => id));
   const rows = await session.query<MemberRow>(sql.waitingMembers, [ids, MAX_MEMBERS, paused]);
   const waiting = rows.map(({ lane, due, ...row }) => ({ ...row, dueAt: due, lane: lanes.lane(lane) as Lane }));
@@ -72,7 +75,6 @@ export async function incompleteGangs(context: Context, signal: AbortSignal): Pr
   const { database, lanes } = context;
   signal.throwIfAborted();
   if (!lanes.isFresh) await lanes.refresh(signal);
-  if (!lanes.hasGangs) return [];
   const session: Session = { query: (statement, values = []) => database.query(statement, values, signal) };
   const { waiting } = await readWaiting(context, session, { paused: true });
   return waiting.length === 0 ? [] : incompleteIn(waiting, await readPlaces(context, session));
@@ -84,8 +86,8 @@ export async function placeGangs(context: Context, signal: AbortSignal): Promise
   signal.throwIfAborted();
   if (!lanes.isFresh) await lanes.refresh(signal);
   const all = lanes.all();
-  if (!lanes.hasGangs) return 0;
-  const able = await workers(context, signal);
+  if (!all.some(({ lane }) => lane.gang)) return 0;
+  const able = await workers(txOn(context, database.session(signal)));
   const placed = await database.transaction(signal, async (session) => {
     await session.query(sql.lockPlaces);
     const { waiting, now } = await readWaiting(context, session, { paused: false });
@@ -93,7 +95,7 @@ export async function placeGangs(context: Context, signal: AbortSignal): Promise
     const known = await readPlaces(context, session);
     const gangs = waitingGangs(waiting, known);
     if (gangs.length === 0) return [];
-    const { headroom, most } = await readHeadroom(sql, session, all, sql.limitedQueues);
+    const { headroom, most } = await readHeadroom(context, session, all, sql.limitedQueues);
     const left = ({ queue }: Lane) => headroom.get(queue) ?? Number.POSITIVE_INFINITY;
     const single = all.filter(({ lane }) => !lane.gang);
     const caps = numbers(single.map(() => 1));
@@ -191,14 +193,21 @@ export async function dropPlaces(
   hints.announce({ work: true });
 }
 
-/** Accepts the places that the offer has room for. Returns those of members that can start. */
-export async function acceptPlaces(context: Context, session: Session, request: ClaimRequest): Promise<HeldPlace[]> {
+/**
+ * Accepts the places that the offer has room for. Returns those of members that can start. `queues`: those that the claim has looked at, and has
+ * locked if they are limited. If the worker has got a place in another one since, the next claim accepts.
+ */
+export async function acceptPlaces(
+  context: Context,
+  session: Session,
+  request: ClaimRequest,
+  { queues, headroom }: { queues: ReadonlySet<string>; headroom: Headroom },
+): Promise<HeldPlace[]> {
   const { sql, hints } = context;
   // Two workers that accept the last two places must see each other.
   await session.query(sql.lockPlaces);
   const all = await readPlaces(context, session);
-  const served = heldBy(request.workerId, all).map(({ lane }) => ({ id: 0, lane }));
-  const { headroom } = await readHeadroom(sql, session, served, sql.lockQueues);
+  if (heldBy(request.workerId, all).some(({ lane }) => !queues.has(lane.queue))) return [];
   const left = ({ queue }: Lane) => headroom.get(queue) ?? Number.POSITIVE_INFINITY;
   const { accepting, starting } = planPlaces(request, all, left);
   if (accepting.length > 0) {
@@ -232,7 +241,7 @@ function columnsOf(all: readonly Place[]): unknown[] {
   ];
 }
 
-export async function readPlaces({ sql }: Context, session: Session): Promise<PlaceInLane[]> {
+export async function readPlaces({ sql, lanes }: Context, session: Session): Promise<PlaceInLane[]> {
   return (await session.query<PlaceRow>(sql.places)).map((row) => ({
     jobId: row.job_id,
     gangId: row.gang_id,
@@ -243,6 +252,6 @@ export async function readPlaces({ sql }: Context, session: Session): Promise<Pl
     started: row.started,
     until: row.until,
     success: row.success,
-    lane: row.key === null ? null : laneFromKey(row.key),
+    lane: row.lane_id === null || row.key === null ? null : lanes.learn(row.lane_id, row.key),
   }));
 }

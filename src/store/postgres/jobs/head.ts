@@ -5,6 +5,8 @@ export interface Head {
   turn: number;
   due: number;
   job_id: number;
+  /** Absent for jobs with limits or rates, which are not prefetched. */
+  suspect?: boolean;
 }
 
 export function compareHeads(a: Head, b: Head): number {

@@ -3,10 +3,12 @@
 import { keptIn, type PlaceInLane } from '../../../core/claim-places.ts';
 import type { Meter } from '../../../core/meter.ts';
 import { mostOf } from '../../../core/queue.ts';
-import type { Session, Statement } from '../base/database.ts';
-import type { Sql } from '../base/sql.ts';
+import { readQueueRooms } from '../../engine/meter-use.ts';
+import type { Context } from '../base/context.ts';
+import type { CountingSession, Statement } from '../base/database.ts';
+import { txOn } from '../base/engine.ts';
 import type { KnownLane } from './lanes.ts';
-import { type LimitedQueue, readQueueRooms } from './meters.ts';
+import type { LimitedQueue } from './meters.ts';
 
 /** How many more jobs may run, by queue. Queues without a limit are left out. */
 export type Headroom = ReadonlyMap<string, number>;
@@ -28,11 +30,12 @@ const NO_LIMITS: QueueState = { headroom: new Map(), most: new Map(), meters: ne
  * one meanwhile.
  */
 export async function readHeadroom(
-  sql: Sql,
-  session: Session,
+  context: Context,
+  session: CountingSession,
   served: readonly KnownLane[],
   limits: Statement,
 ): Promise<QueueState> {
+  const { sql } = context;
   const queues = [...new Set(served.map(({ lane }) => lane.queue))];
   const limited = await session.query<LimitedQueue>(limits, [queues]);
   if (limited.length === 0) return NO_LIMITS;
@@ -40,7 +43,7 @@ export async function readHeadroom(
   const running =
     names.length === 0 ? [] : await session.query<{ queue: string; count: number }>(sql.countRunning, [names]);
   const counts = new Map(running.map(({ queue, count }) => [queue, count]));
-  const { rooms, meters } = await readQueueRooms(sql, session, limited);
+  const { rooms, meters } = await readQueueRooms(txOn(context, session), limited);
   const left = limited.map(({ name, paused, max_running }) => {
     if (paused) return [name, 0] as const;
     const unused = max_running === null ? Number.POSITIVE_INFINITY : max_running - (counts.get(name) ?? 0);

@@ -1,8 +1,8 @@
 import { type Heartbeat, type HeartbeatAnswer, type LeaseRef, listedIn } from '../../../core/lease.ts';
-import { type Change, transition } from '../../../core/transition.ts';
+import { giveBack } from '../../../core/transition.ts';
 import type { Context } from '../base/context.ts';
 import { numbers } from '../base/values.ts';
-import { read } from '../reads/reading.ts';
+import { read } from '../reads/job-row.ts';
 import { applyChanges } from './apply-changes.ts';
 
 /** Claims are tidied at the first heartbeat that comes later than this. */
@@ -37,7 +37,7 @@ export async function heartbeat(
   const missed = held.filter(
     (row) => !isListed(row) && row.claim_seq !== null && seenClaim !== null && row.claim_seq <= seenClaim,
   );
-  const returned = missed.length === 0 ? [] : await giveBack(context, workerId, missed, signal);
+  const returned = missed.length === 0 ? [] : await takeBack(context, workerId, missed, signal);
   const gone = new Set(returned.map(({ jobId }) => jobId));
   const kept = new Map(held.filter(({ job_id }) => !gone.has(job_id)).map((row) => [row.job_id, row]));
   return {
@@ -72,7 +72,7 @@ export async function renewLeases(
 }
 
 /** Returns jobs that the worker never received to their queues. Jobs that have changed meanwhile are left as they are. */
-async function giveBack(
+async function takeBack(
   context: Context,
   workerId: number,
   missed: readonly HeldRow[],
@@ -80,11 +80,10 @@ async function giveBack(
 ): Promise<LeaseRef[]> {
   const attempts = new Map(missed.map(({ job_id, attempt }) => [job_id, attempt]));
   const jobs = await read(context, [...attempts.keys()], signal);
-  const changes = jobs
-    .filter((job) => job.status === 'running' && job.workerId === workerId && job.attempt === attempts.get(job.id))
-    .map((job) => transition(job, { type: 'settle', outcome: { type: 'returned' } }, 0))
-    .filter((change): change is Change => change !== undefined);
-  const written = await applyChanges(context, changes, signal);
+  const held = jobs.filter(
+    (job) => job.status === 'running' && job.workerId === workerId && job.attempt === attempts.get(job.id),
+  );
+  const written = await applyChanges(context, giveBack(held), signal);
   return written.flatMap((job) => (job === undefined ? [] : [{ jobId: job.id, attempt: job.attempt }]));
 }
 

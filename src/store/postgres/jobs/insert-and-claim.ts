@@ -59,7 +59,6 @@ function mayHand({ lanes }: Context, laneId: number, { offer, claimSeq, prefetch
   const lane = lanes.lane(laneId);
   return (
     lane !== undefined &&
-    !lanes.hasGangs &&
     claimSeq !== null &&
     !prefetch &&
     serves(offer, lane) &&

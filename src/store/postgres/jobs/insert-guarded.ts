@@ -7,6 +7,7 @@ import { isWaiting, type Job, type NewJob } from '../../../core/job.ts';
 import { followsRunning, isForeign, replacesWaiting } from '../../../core/unique.ts';
 import type { Inserted, JobInsertOptions } from '../../job-store.ts';
 import { keyHeld, keyHeldElsewhere, tooYoungParent } from '../../refusals.ts';
+import { StartAgain } from '../../sql/tx.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
@@ -15,7 +16,7 @@ import { edgesOf, insertEdges, insertLinked, placementOf } from '../graph/insert
 import { lockAffected } from '../graph/lock-affected.ts';
 import { Locks } from '../graph/locks.ts';
 import { lockParents, type ParentEnds, parentIds } from '../graph/parents.ts';
-import { ConcurrentChange, retryTransaction } from '../graph/retry-transaction.ts';
+import { retryTransaction } from '../graph/retry-transaction.ts';
 import type { Transaction } from '../graph/transaction.ts';
 import { decodeJob, type JobRow } from '../reads/job-row.ts';
 import { beginIdempotent } from './idempotency.ts';
@@ -225,7 +226,7 @@ async function lockHolders(
   const rows = await session.query<KeyRow>(isHeld ? sql.lockKeys : sql.makeKeys, [keys]);
   const held = rows.filter(({ job_id }) => job_id !== 0);
   const unchanged = held.length === byKey.size && held.every(({ key, job_id }) => byKey.get(key) === job_id);
-  if (!unchanged) throw new ConcurrentChange();
+  if (!unchanged) throw new StartAgain();
   type Row = { job_id: number; flags: number };
   const waiting = replaced.length === 0 ? [] : await session.query<Row>(sql.waitingOf, [numbers(replaced)]);
   const locked = new Map(waiting.filter(({ job_id }) => locks.holds(job_id)).map((row) => [row.job_id, row.flags]));

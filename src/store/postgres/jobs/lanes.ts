@@ -1,12 +1,17 @@
 /** This process's cache of lanes, and of the queues that have a limit or take turns. */
 
-import { type Lane, laneFromKey, type Offer, serves } from '../../../core/lane.ts';
+import { LANE_KNOWN_MS, type Lane, laneFromKey, type Offer, serves } from '../../../core/lane.ts';
+import { monotonicMs } from '../../../ops/monotonic.ts';
 import type { Database } from '../base/database.ts';
 import type { Sql } from '../base/sql.ts';
 import type { FairQueues } from './turns.ts';
 
 /** Lanes that other processes have created are seen after this time at the latest. */
 const FRESH_MS = 250;
+/** Lanes that were deleted are forgotten after this time at the latest. */
+const RELOAD_MS = 600_000;
+/** How often the exact time is read, which takes longer than to look a lane up. */
+const CHECK_MS = 1_000;
 
 /** The jobs of this lane and of later ones are in the index live_crowd. */
 const FIRST_LATE_LANE = 64;
@@ -26,11 +31,18 @@ type LanesRow =
 export class Lanes {
   readonly #database: Database;
   readonly #sql: Sql;
+  /** The lanes that jobs may be inserted into, for at most LANE_KNOWN_MS from `#idsSince` on. */
   readonly #ids = new Map<string, number>();
+  #idsSince = monotonicMs();
+  /** By the wall clock, which also advances while the machine is suspended. */
+  #checkedAt = 0;
+  /** All lanes, for claims. */
   readonly #lanes = new Map<number, Lane>();
-  #hasGangs = false;
+  /** False if the last look at the places of gangs found no member that waits in one. */
+  hasPlaces = false;
   #last = 0;
   #refreshedAt = Number.NEGATIVE_INFINITY;
+  #reloadedAt = Number.NEGATIVE_INFINITY;
   #limited = new Set<string>();
   #paused = new Set<string>();
   readonly #fairQueues: FairQueues;
@@ -43,14 +55,30 @@ export class Lanes {
 
   /** Returns the lanes' ids in order; creates lanes that do not exist. */
   async idsOf(keys: readonly string[], signal: AbortSignal): Promise<number[]> {
-    const missing = [...new Set(keys)].filter((key) => !this.#ids.has(key)).sort();
-    if (missing.length > 0) await this.#make(missing, signal);
-    return keys.map((key) => this.#ids.get(key) as number);
+    const known = keys.map(this.#idFinder());
+    const missing = [...new Set(keys.filter((_, place) => known[place] === undefined))].sort();
+    const made = missing.length === 0 ? undefined : await this.#make(missing, signal);
+    return keys.map((key, place) => known[place] ?? (made?.get(key) as number));
   }
 
-  /** The lane's id, if this process knows it. */
-  idOf(key: string): number | undefined {
-    return this.#ids.get(key);
+  /** The ids of lanes that this process has looked up of late; `undefined` if one is not known. */
+  knownIds(keys: readonly string[]): number[] | undefined {
+    const ids = keys.map(this.#idFinder());
+    return ids.every((id) => id !== undefined) ? ids : undefined;
+  }
+
+  /** After LANE_KNOWN_MS a lane may have been deleted: all are looked up again. */
+  #idFinder(): (key: string) => number | undefined {
+    const now = Date.now();
+    if (Math.abs(now - this.#checkedAt) >= CHECK_MS) {
+      this.#checkedAt = now;
+      const sinceMs = monotonicMs() - this.#idsSince;
+      if (sinceMs >= LANE_KNOWN_MS) {
+        this.#ids.clear();
+        this.#idsSince += sinceMs;
+      }
+    }
+    return (key) => this.#ids.get(key);
   }
 
   /** The lane, if this process knows it. */
@@ -60,11 +88,6 @@ export class Lanes {
 
   servedBy(offer: Offer): KnownLane[] {
     return [...this.#lanes].filter(([, lane]) => serves(offer, lane)).map(([id, lane]) => ({ id, lane }));
-  }
-
-  /** True if there has been a gang. */
-  get hasGangs(): boolean {
-    return this.#hasGangs;
   }
 
   /** All lanes that this process knows. */
@@ -115,14 +138,22 @@ export class Lanes {
   /** Reads new lanes and the queues' properties. Returns true if anything has changed. */
   async refresh(signal: AbortSignal): Promise<boolean> {
     const startedAt = performance.now();
-    const rows = await this.#database.query<LanesRow>(this.#sql.lanesAfter, [this.#last], signal);
+    const reloads = startedAt - this.#reloadedAt >= RELOAD_MS;
+    const before = reloads ? [...this.#lanes.keys()] : [];
+    const after = reloads ? 0 : this.#last;
+    const rows = await this.#database.query<LanesRow>(this.#sql.lanesAfter, [after], signal);
     const later = rows.filter((row) => row.what === 'lane');
     const namesOf = (kind: 'limited' | 'paused' | 'fair') =>
       rows.filter(({ what }) => what === kind).map(({ name }) => name);
     this.#fairQueues.learn(namesOf('fair'));
     const names = new Set(namesOf('limited'));
     const isNew = later.some(({ id }) => !this.#lanes.has(id)) || !sameNames(names, this.#limited);
-    for (const { id, name } of later) this.#know(id, name);
+    for (const { id, name } of later) this.learn(id, name);
+    if (reloads) {
+      const stored = new Set(later.map(({ id }) => id));
+      for (const id of before) if (!stored.has(id)) this.#lanes.delete(id);
+      this.#reloadedAt = startedAt;
+    }
     this.#last = Math.max(this.#last, later.at(-1)?.id ?? 0);
     this.#limited = names;
     this.#paused = new Set(namesOf('paused'));
@@ -130,25 +161,40 @@ export class Lanes {
     return isNew;
   }
 
-  async #make(keys: string[], signal: AbortSignal): Promise<void> {
-    const { lanesByKey, lockLanes, insertLanes } = this.#sql;
-    let found = await this.#database.query<{ id: number; key: string }>(lanesByKey, [keys], signal);
-    if (found.length < keys.length) {
-      const queues = keys.map((key) => laneFromKey(key).queue);
-      found = await this.#database.transaction(signal, async (session) => {
-        await session.query(lockLanes);
-        await session.query(insertLanes, [keys, queues]);
-        return await session.query(lanesByKey, [keys]);
-      });
-    }
-    for (const { id, key } of found) this.#know(id, key);
+  /** These lanes were deleted. Other processes notice it later. */
+  forget(ids: readonly number[]): void {
+    this.#ids.clear();
+    for (const id of ids) this.#lanes.delete(id);
   }
 
-  #know(id: number, key: string): void {
-    this.#ids.set(key, id);
-    const lane = laneFromKey(key);
+  /** Keeps a lane that was read elsewhere, for claims, and returns it. */
+  learn(id: number, key: string): Lane {
+    const lane = this.#lanes.get(id) ?? laneFromKey(key);
     this.#lanes.set(id, lane);
-    this.#hasGangs ||= lane.gang;
+    return lane;
+  }
+
+  /** Looks lanes up, and makes those that are missing. Whoever marks lanes, or deletes marked ones, waits for the lock. */
+  async #make(keys: string[], signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
+    const { lanesByKey, lockLanes, unmarkLanes, insertLanes } = this.#sql;
+    type Row = { id: number; key: string; marked: boolean };
+    let found = await this.#database.query<Row>(lanesByKey, [keys], signal);
+    if (found.length < keys.length || found.some(({ marked }) => marked)) {
+      const made = keys.map(laneFromKey);
+      const columns = [keys, made.map(({ queue }) => queue), made.map(({ gang }) => gang)];
+      found = await this.#database.transaction(signal, async (session) => {
+        await session.query(lockLanes);
+        await session.query(insertLanes, columns);
+        const rows = await session.query<Row>(lanesByKey, [keys]);
+        if (rows.some(({ marked }) => marked)) await session.query(unmarkLanes, [keys]);
+        return rows;
+      });
+    }
+    for (const { id, key } of found) {
+      this.learn(id, key);
+      this.#ids.set(key, id);
+    }
+    return new Map(found.map(({ id, key }) => [key, id]));
   }
 }
 

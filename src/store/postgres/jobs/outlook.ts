@@ -2,9 +2,9 @@ import { Room } from '../../../core/capacity.ts';
 import { heldBy, memberOutlook } from '../../../core/claim-places.ts';
 import type { Lane } from '../../../core/lane.ts';
 import { claimLimitOf, couldRun, type Outlook, offerOf, outlookOf } from '../../../core/outlook.ts';
+import { workers } from '../../engine/workers.ts';
 import type { Context } from '../base/context.ts';
-import type { Session } from '../base/database.ts';
-import { workers } from '../cluster/workers.ts';
+import { txOn } from '../base/engine.ts';
 import { Admission, DEPTH_GROWTH, MAX_DEPTH } from './admission.ts';
 import { readPlaces } from './gangs.ts';
 import { compareHeads } from './head.ts';
@@ -15,16 +15,18 @@ import { readSurroundings } from './reservations.ts';
 /** Plans for each worker as its claim would, and takes nothing. */
 export async function outlook(context: Context, jobId: number, signal: AbortSignal): Promise<Outlook[]> {
   const { database, sql, lanes } = context;
-  const session: Session = { query: (statement, values = []) => database.query(statement, values, signal) };
+  const session = database.session(signal);
   const [row] = await session.query<{ lane: number; parking: number }>(sql.pendingLane, [jobId]);
   if (row === undefined) return [];
   await lanes.refresh(signal);
   const lane = lanes.lane(row.lane);
   if (lane === undefined) return [];
   const silent = await session.query<{ id: number }>(sql.silentWorkers);
-  const claiming = (await workers(context, signal)).filter((worker) => !silent.some(({ id }) => id === worker.id));
+  const claiming = (await workers(txOn(context, session))).filter(
+    (worker) => !silent.some(({ id }) => id === worker.id),
+  );
   if (lane.gang) {
-    const { headroom } = await readHeadroom(sql, session, [{ id: 0, lane }], sql.limitedQueues);
+    const { headroom } = await readHeadroom(context, session, [{ id: 0, lane }], sql.limitedQueues);
     const left = ({ queue }: Lane) => headroom.get(queue) ?? Number.POSITIVE_INFINITY;
     return memberOutlook(jobId, { workers: claiming, places: await readPlaces(context, session), left });
   }
@@ -32,12 +34,12 @@ export async function outlook(context: Context, jobId: number, signal: AbortSign
   if (able.length === 0) return [];
 
   const served = lanes.all();
-  const { headroom } = await readHeadroom(sql, session, served, sql.limitedQueues);
+  const { headroom } = await readHeadroom(context, session, served, sql.limitedQueues);
   const limit = Math.max(...able.map(claimLimitOf));
   const most = Object.fromEntries(
     able.flatMap(({ resources }) => Object.keys(resources)).map((name) => [name, Number.MAX_SAFE_INTEGER]),
   );
-  const places = lanes.hasGangs ? await readPlaces(context, session) : [];
+  const places = served.some(({ lane: { gang } }) => gang) ? await readPlaces(context, session) : [];
   const plain = served.filter(({ lane: { metered } }) => !metered);
   const metered = served.filter((known) => known.lane.metered && (headroom.get(known.lane.queue) ?? 1) > 0);
   const first = await readHeads(sql, session, { served: plain, limit, headroom, room: new Room(0, most) });
@@ -59,6 +61,7 @@ export async function outlook(context: Context, jobId: number, signal: AbortSign
         headroom: withoutKept(headroom, places),
         admission,
         held,
+        taken: 0,
         mayPassUnread: depth >= MAX_DEPTH,
       };
       return { worker, plan: planClaim(request, known, surroundings(worker.id)) as ClaimPlan };

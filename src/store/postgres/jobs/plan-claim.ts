@@ -44,12 +44,14 @@ interface Known {
   mayPassUnread: boolean;
   /** What the worker holds for members of gangs. */
   held: readonly { lane: Lane }[];
+  /** The number of jobs that the claim takes in any case. */
+  taken: number;
 }
 
 /** Returns `undefined` if the plan depends on the surroundings, and they are not given. */
 export function planClaim(
   request: ClaimRequest,
-  { served, heads, held, admission, mayPassUnread, ...given }: Known,
+  { served, heads, held, taken, admission, mayPassUnread, ...given }: Known,
   surroundings: Surroundings | undefined,
 ): ClaimPlan | undefined {
   admission.begin();
@@ -62,6 +64,7 @@ export function planClaim(
   const counts = new Map<number, number>();
   const passing: number[] = [];
   const jobIds: number[] = [];
+  let isAtSuspect = false;
   const isClosed = (laneId: number) => {
     const lane = lanes.get(laneId);
     return lane === undefined || closed.has(lane) || (headroom.get(lane.queue) ?? 1) <= 0;
@@ -85,13 +88,16 @@ export function planClaim(
       closed.set(lane, obstacle);
       continue;
     }
+    isAtSuspect = head.suspect ?? false;
+    if (isAtSuspect && jobIds.length + taken > 0) break;
     room.take(jobId, lane);
     if (left !== undefined) headroom.set(lane.queue, left - 1);
     jobIds.push(jobId);
     if (lane.metered) admission.take(jobId);
     if (room.reservation === null && !lane.metered) counts.set(laneId, (counts.get(laneId) ?? 0) + 1);
     else passing.push(jobId);
+    if (isAtSuspect) break;
   }
-  const goesOn = jobIds.length < limit && admission.hasUnread(isClosed);
+  const goesOn = !isAtSuspect && jobIds.length < limit && admission.hasUnread(isClosed);
   return { jobIds, closed, room, counts, passing, goesOn };
 }

@@ -1,191 +1,16 @@
--- The schema of Workron: tables, then indexes, then functions. `workron.` stands for the installation's schema.
--- Instants are timestamptz(3): milliseconds, as everywhere in Workron. There are no foreign keys; the code that deletes a
--- job deletes its rows in the other tables.
+-- What PostgreSQL has beside the tables in src/store/migrations: sequences, tables and indexes of its own, storage, functions.
 
--- INSTALLATION ---------------------------------------------------------------------------------------------------------
-
--- One row about the installation. Code below min_code must not use it. lock_space is the first half of every advisory lock
--- key and part of the channel's name: locks and channels belong to a database, not to a schema. home is used on SQLite only.
--- Tests move clock_offset_ms.
-create table workron.meta (
-  "only" boolean primary key default true check ("only"),
-  schema_version integer not null,
-  min_code integer not null,
-  lock_space integer not null,
-  home text,
-  clock_offset_ms bigint not null default 0
-);
 insert into workron.meta (schema_version, min_code, lock_space)
   values (0, 0, floor(random() * 2147483647)::integer);
 
--- One row per process, renewed every beat_ms.
-create table workron.instance (
-  id text primary key,
-  host text not null,
-  pid integer not null,
-  roles text[] not null,
-  version text not null,
-  url text,
-  beat_ms integer not null,
-  started_at timestamptz(3) not null,
-  seen_at timestamptz(3) not null
-);
-
--- One row per duty. number is the second half of the duty's advisory lock key. locked: the leader's session holds that
--- lock; a leader without it leads until expires_at. The term rises each time the duty is taken.
-create table workron.leader (
-  duty text primary key,
-  number integer not null unique,
-  instance_id text not null,
-  term bigint not null,
-  expires_at timestamptz(3) not null,
-  locked boolean not null
-) with (fillfactor = 50);
-
--- Registered workers.
 create sequence workron.worker_id as integer;
-create table workron.worker (
-  id integer primary key,
-  name text not null,
-  state text not null,
-  attachment text not null,
-  instance_id text not null,
-  lease_ms integer not null,
-  registered_at timestamptz(3) not null,
-  seen_at timestamptz(3) not null,
-  profile jsonb not null
-);
-
--- At most one per worker: the job for which it holds the resources that become free, and when that job is expected to start.
--- Written by the worker's claims. A row is void if it was not renewed for a while, or its job cannot be claimed any more.
-create table workron.reservation (
-  worker_id integer primary key,
-  job_id bigint not null,
-  starts_at timestamptz(3),
-  renewed_at timestamptz(3) not null
-);
-
--- Places of the members of a gang, from when they are given until the gang is over. accepted: the worker has room for it, and holds
--- it. started: the member has been claimed, or will not be in this term. Until all are accepted, they are given back after "until".
--- success: the member has succeeded and waits for the others, {"exitCode", "result"}. A member that is left out of the term has no
--- worker_id, and is accepted. size: the number of members with one.
-create table workron.place (
-  job_id bigint primary key,
-  gang_id text not null,
-  rank integer not null,
-  size integer not null,
-  worker_id integer,
-  accepted boolean not null,
-  started boolean not null,
-  until timestamptz(3) not null,
-  success jsonb
-);
-
--- Gangs, from when they are first given places. job_id: the member of rank 0. term: how often it was given places. failures: earlier
--- terms in which a member failed. charged: the failures of its members when the term began. stops: terms that were stopped.
--- A transaction that writes gangs or places locks the table place.
-create table workron.gang (
-  id text collate "C" primary key,
-  job_id bigint not null,
-  term integer not null,
-  failures integer not null,
-  charged integer not null,
-  stops integer not null,
-  stopping boolean not null
-);
-
--- Processes whose workers found nothing to do. New work is announced only while one of them may be waiting. Unlogged: a
--- crash of the server ends the processes' connections too.
-create unlogged table workron.waiter (
-  instance_id text primary key,
-  until timestamptz not null
-);
-
--- QUEUES ---------------------------------------------------------------------------------------------------------------
-
--- Queues with settings. A queue without a row is not paused and has no limit. rate: {"limit", "perMs", "burst"}. Its starts are
--- rows of metered_start under the name 'queue:' with the queue's.
-create table workron.queue (
-  name text primary key,
-  paused_at timestamptz(3),
-  max_running integer,
-  rate jsonb
-);
-
--- Queues whose jobs take turns by fair key, from their first job with a key on. The row is the lock under which turns are
--- given.
-create table workron.fair_queue (
-  name text primary key
-);
-
--- One combination of queue, kind, required tags and resources. key is its canonical text.
-create table workron.lane (
-  id integer generated always as identity primary key,
-  key text not null unique,
-  queue text not null
-);
-
--- Limits and rates by name: 'limit:' or 'rate:' with the key. The row is the lock under which jobs with the key start. max: a
--- limit that a person has set, for all jobs with the key. opens_at: a rate that was closed opens then. window_ms: the
--- longest window that a job has asked for.
-create table workron.meter (
-  name text collate "C" primary key,
-  max integer,
-  opens_at timestamptz(3),
-  window_ms bigint not null default 0
-) with (fillfactor = 50);
-
--- One row per attempt and meter. A limit counts the attempts that their live row still shows as running, so a row that is
--- left over counts nothing. A rate counts the starts within its window.
-create table workron.metered_start (
-  name text collate "C" not null,
-  at timestamptz(3) not null,
-  job_id bigint not null,
-  attempt integer not null,
-  primary key (name, at, job_id, attempt)
-);
-
--- Pending jobs of one lane that wait for one meter with one rule. Their live rows have -id instead of the lane, so that
--- claims do not read past them. Rows change under the lock of their meter. opens_at: claims look at the parking from then
--- on; -infinity for now, infinity until a running job ends. skips: its jobs do not wait, they end as skipped.
-create table workron.parking (
-  id integer generated always as identity primary key,
-  lane integer not null,
-  meter text collate "C" not null,
-  rule text not null,
-  skips boolean not null,
-  opens_at timestamptz(3) not null,
-  unique (meter, lane, rule, skips)
-);
-
--- Lanes and parkings with their queue.
-create view workron.any_lane as
-  select id, queue from workron.lane
-  union all select -p.id, n.queue from workron.parking p join workron.lane n on n.id = p.lane;
-
--- JOBS -----------------------------------------------------------------------------------------------------------------
-
--- Jobs as submitted. A row is written by the submission and by an edit, never on the hot path. spec holds the fields that
--- differ from the defaults.
 create sequence workron.job_id;
-create table workron.job (
-  id bigint primary key,
-  queue text not null,
-  kind text not null,
-  name text,
-  priority smallint not null,
-  tags text[] not null,
-  created_at timestamptz(3) not null,
-  spec jsonb not null,
-  workflow_id bigint,
-  step_key text,
-  group_id bigint,
-  group_index integer,
-  rerun_of bigint
-);
+create sequence workron.workflow_id;
+create sequence workron.claim_id;
 
--- One narrow row per unfinished job: its state, its place in the order, its lock. A job without flags settles in one
--- statement that touches no other job.
+-- TABLES ---------------------------------------------------------------------------------------------------------------
+
+-- The row is also the job's lock. A job without flags settles in one statement that touches no other job.
 --
 -- A claim changes no column that an index has or selects by, and the page has room for the new version of the row: a claim
 -- writes to no index. So the status is in two columns. claimed: a worker holds the job, it is running. listed_as: the status
@@ -193,17 +18,7 @@ create table workron.job (
 -- the first heartbeat some seconds later lists it as running, so that claims need not read past it for hours. A group is
 -- listed as running and never claimed. The columns that a claim changes stand side by side: the log of an update holds the
 -- part of the row from the first changed byte to the last.
---
--- flags (src/store/flags.ts): 1 has children, 2 is a group, 4 belongs to a workflow, 8 holds a unique key, 16 has parents,
--- 32 is an item of a group, 64 was asked to stop without its dependents, 128 notifies of failure, 256 notifies of success,
--- 512 is never prefetched, 1024 was inserted by an application's transaction and not judged since (blocked; lane may be 0
--- for unknown), 2048 has no start timeout, 4096 has limits, 8192 needs all members of its gang, 16384 was asked to stop with
--- its gang, 32768 notifies of a cancel.
 -- failures, interruptions, snoozes, losses: null for 0.
--- started_at: null while the job is running means that it was prefetched and has not started.
--- *_edges: the edges to its parents by state; null for a job without parents.
--- fair_key: the key whose turn a claimable job has; '' for jobs without a key, null if it was given no turn.
--- line: the schedule line that the job runs for.
 create table workron.live (
   job_id bigint primary key,
   turn bigint not null default 0,
@@ -237,7 +52,6 @@ create table workron.live (
 -- every claim would have to write to; the live row decides. Each claimed job is in a row of its worker. Rows are deleted, or
 -- cut to the jobs that are left, some time after their jobs have ended.
 -- seq: the worker's number of the claim; null if it renews the lease of each job by itself.
-create sequence workron.claim_id;
 create table workron.claim (
   worker_id integer not null,
   id bigint not null default nextval('workron.claim_id'),
@@ -248,10 +62,7 @@ create table workron.claim (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 alter table workron.claim alter job_ids set storage external;
 
--- Every ended attempt, appended once. The row that ended the job has its status, reason and counters; a retry by a person
--- takes them back. A job that ended without an attempt has a row with attempt 0, deleted by a retry. Counters are null for 0.
--- propagated: the job's success has reached its children, so an edge from it with state `open` counts as held. For a
--- job with many children, one row is written instead of many.
+-- Counters are null for 0.
 create table workron.run (
   job_id bigint not null,
   started_at timestamptz(3),
@@ -278,313 +89,27 @@ create table workron.run (
   primary key (job_id, attempt)
 );
 
--- Results. Most jobs have none.
-create table workron.result (
-  job_id bigint primary key,
-  value jsonb not null
+-- Processes whose workers found nothing to do. New work is announced only while one of them may be waiting. Unlogged: a
+-- crash of the server ends the processes' connections too.
+create unlogged table workron.waiter (
+  instance_id text primary key,
+  until timestamptz not null
 );
 
--- Progress of the latest attempt that reported any, and the last complete checkpoint of any attempt.
-create table workron.progress (
-  job_id bigint primary key,
-  attempt integer not null,
-  fraction float8,
-  note text,
-  checkpoint_upload bigint,
-  checkpoint_kind text,
-  checkpoint_bytes integer,
-  checkpoint_attempt integer,
-  checkpoint_at timestamptz(3)
-);
-
--- Checkpoints in pieces. Pieces of an upload that progress does not name belong to one that is not complete.
-create table workron.checkpoint (
-  job_id bigint not null,
-  upload bigint not null,
-  start integer not null,
-  data bytea not null,
-  primary key (job_id, upload, start)
-);
-
--- Output of attempts by byte offset.
-create table workron.log (
-  job_id bigint not null,
-  attempt integer not null,
-  start bigint not null,
-  data bytea not null,
-  received_at timestamptz not null,
-  primary key (job_id, attempt, start)
-);
-
--- Unique keys. hold: 'pending' until the first claim, 'active' until the end, 'time' until expires_at.
-create table workron.unique_key (
-  key text primary key,
-  job_id bigint not null,
-  hold text not null,
-  expires_at timestamptz(3)
-);
-
--- Answers to requests with an idempotency key.
-create table workron.idempotency (
-  key text primary key,
-  fingerprint text not null,
-  answer jsonb not null,
-  created_at timestamptz(3) not null
-);
-
--- Jobs that applications inserted or completed in their own transactions. Such a transaction neither waits for others nor
--- makes them wait, so everything that needs locks is done after its commit, by the first process that reads the row.
--- kind: 'submitted' (request: {"depends_on": [[parent, condition], …]}), 'ended' (request: {"flags": n}).
-create table workron.intake (
-  job_id bigint primary key,
-  kind text not null,
-  request jsonb not null
-);
-
--- DEPENDENCIES AND WORKFLOWS -------------------------------------------------------------------------------------------
-
--- Edges. state: open, held, impossible. An edge is written once and closed once: with half of each page free, closing it
--- touches no index. Half, because neighbouring edges are mostly closed together.
-create table workron.edge (
-  child_id bigint not null,
-  parent_id bigint not null,
-  condition text not null,
-  state text not null,
-  primary key (child_id, parent_id)
-) with (fillfactor = 50);
-
--- Ended or reopened jobs whose out-edges are still to be judged. mode: ended, cancelled (with the dependents that can no
--- longer run), reopened.
-create table workron.cascade (
-  job_id bigint primary key,
-  mode text not null
-);
-
--- Workflows with the number of their steps by state. line: the schedule line that the workflow runs for.
-create sequence workron.workflow_id;
-create table workron.workflow (
-  id bigint primary key,
-  name text not null,
-  params jsonb not null,
-  status text not null,
-  created_at timestamptz(3) not null,
-  started_at timestamptz(3),
-  ended_at timestamptz(3),
-  rerun_of bigint,
-  total integer not null,
-  open_steps integer not null,
-  fine_steps integer not null default 0,
-  failed_steps integer not null default 0,
-  cancelled_steps integer not null default 0,
-  notify jsonb,
-  line bigint,
-  definition text,
-  definition_version integer,
-  submitted_by text
-);
-
--- Workflow definitions. body: what the source means, as JSON; text, as equal text means that nothing has changed.
-create table workron.definition (
-  name text collate "C" not null,
-  version integer not null,
-  source text not null,
-  body text not null,
-  created_at timestamptz(3) not null,
-  primary key (name, version)
-);
-
--- Groups: steps that are repeated for each item of a list. source: the list, or the parent's id and a path into its result.
--- items: the list, once it is known. needs_items: the grapher has to insert items, or to end the group.
-create table workron.job_group (
-  job_id bigint primary key,
-  source jsonb not null,
-  items jsonb,
-  max_parallel integer,
-  needs_items boolean not null default false,
-  inserted integer not null default 0,
-  open_items integer not null default 0,
-  fine_items integer not null default 0,
-  failed_items integer not null default 0,
-  cancelled_items integer not null default 0
-);
-
--- SCHEDULES ------------------------------------------------------------------------------------------------------------
-
--- Schedules. The row is the schedule's lock: judging its ticks, running it by hand and changing it all take it.
-create sequence workron.schedule_id;
-create table workron.schedule (
-  id bigint primary key,
-  name text collate "C" not null unique,
-  owner text,
-  spec jsonb not null,
-  created_at timestamptz(3) not null,
-  updated_at timestamptz(3) not null,
-  paused_at timestamptz(3),
-  paused_note text,
-  last_run timestamptz(3),
-  last_verdict text,
-  last_job_id bigint,
-  last_workflow_id bigint
-) with (fillfactor = 80);
-
--- One line per schedule and key ('' for a schedule without keys). cursor: the last tick that has been judged. next_due: when
--- the next one is due. tail: the newest row of the ledger, to which further ticks with the same verdict are added.
-create sequence workron.schedule_line_id;
-create table workron.schedule_line (
-  id bigint primary key,
-  schedule_id bigint not null,
-  key text not null,
-  cursor timestamptz(3) not null,
-  next_due timestamptz(3),
-  tail_id bigint,
-  tail_verdict text,
-  unique (schedule_id, key)
-) with (fillfactor = 80);
-
--- The ledger: every tick has one row, or is covered by one (scheduled_for … through). stops: the runs that this one
--- replaced, until they have been asked to stop. outcome: how its run ended, noted when retention deletes the run.
-create sequence workron.tick_id;
-create table workron.tick (
-  id bigint primary key,
-  schedule_id bigint not null,
-  kind text not null,
-  key text not null,
-  scheduled_for timestamptz(3) not null,
-  through timestamptz(3) not null,
-  count bigint not null,
-  verdict text not null,
-  job_id bigint,
-  workflow_id bigint,
-  lateness_ms bigint,
-  created_at timestamptz(3) not null,
-  stops jsonb,
-  outcome text
-);
-
--- NOTIFICATIONS --------------------------------------------------------------------------------------------------------
-
--- Notices: events to notify of, written together with the event. look_at: when a postponed notice is looked at again; due
--- stays, because it is the time since which a run is late.
-create table workron.notice (
-  id bigint generated always as identity primary key,
-  kind text not null,
-  due timestamptz(3) not null,
-  created_at timestamptz(3) not null,
-  job_id bigint,
-  workflow_id bigint,
-  status text,
-  schedule text,
-  detail jsonb not null,
-  look_at timestamptz(3)
-);
-
--- Notifications by the job that delivers them.
-create table workron.notification (
-  job_id bigint primary key,
-  event text not null,
-  subject_job_id bigint,
-  workflow_id bigint,
-  schedule text,
-  created_at timestamptz(3) not null
-);
-
--- Subjects whose latest run failed.
-create table workron.alarm (
-  subject text primary key,
-  raised_at timestamptz(3) not null
-);
-
--- STATISTICS AND BULK OPERATIONS ---------------------------------------------------------------------------------------
-
--- Ended attempts per minute, queue and outcome, as each process counted them. wait and run are histograms.
-create table workron.stat (
-  minute timestamptz(3) not null,
-  instance_id text not null,
-  queue text not null,
-  outcome text not null,
-  count bigint not null,
-  wait bigint[] not null,
-  run bigint[] not null,
-  primary key (minute, queue, outcome, instance_id)
-);
-
--- Actions on all jobs that match a filter. cursor: the last job that was processed.
-create sequence workron.operation_id;
-create table workron.operation (
-  id bigint primary key,
-  action text not null,
-  filter jsonb not null,
-  status text not null,
-  total bigint not null,
-  asked_by jsonb,
-  cursor bigint,
-  changed bigint not null default 0,
-  skipped bigint not null default 0,
-  created_at timestamptz(3) not null,
-  ended_at timestamptz(3)
-);
-
--- Secrets that jobs name in their environment. sealed: AES-256-GCM, in base64; the key is not in the database.
-create table workron.secret (
-  name text primary key,
-  key_id text not null,
-  sealed text not null,
-  created_at timestamptz(3) not null,
-  updated_at timestamptz(3) not null
-);
-
--- Tokens of the API. Of a name, one is valid, or two after a rotation: the older one has replaced_at.
-create table workron.token (
-  id integer primary key generated always as identity,
-  name text not null,
-  role text not null,
-  queues text[],
-  hash text not null unique,
-  created_at timestamptz(3) not null,
-  created_by text not null,
-  expires_at timestamptz(3),
-  replaced_at timestamptz(3),
-  revoked_at timestamptz(3),
-  last_used_at timestamptz(3)
-);
-create unique index token_name on workron.token (name) where replaced_at is null and revoked_at is null;
-
--- Sessions of the dashboard, links that open one, tickets for downloads.
-create table workron.session (
-  hash text primary key,
-  kind text not null,
-  caller text not null,
-  request text,
-  created_at timestamptz(3) not null,
-  seen_at timestamptz(3) not null,
-  expires_at timestamptz(3) not null
-);
-
--- Who changed what through the API. A row is written before the change; status is null until its result is known.
-create table workron.audit (
-  id bigint primary key generated always as identity,
-  at timestamptz(3) not null,
-  actor text not null,
-  address text not null,
-  action text not null,
-  path text not null,
-  status integer,
-  request_id text not null
-);
+-- Rows that change often, or are locked by an update: with free space on their page, the new version touches no index. Half for edges,
+-- because neighbouring edges are mostly closed together.
+alter table workron.leader set (fillfactor = 50);
+alter table workron.meter set (fillfactor = 50);
+alter table workron.edge set (fillfactor = 50);
+alter table workron.schedule set (fillfactor = 80);
+alter table workron.schedule_line set (fillfactor = 80);
 
 -- INDEXES --------------------------------------------------------------------------------------------------------------
 
--- The changes of one job, for its history.
-create index audit_path on workron.audit (path);
-
--- Lists by name, queue and tags. The claim reads none of these. No two entries of job_queue and live_pending are equal, so that a
--- full page would be searched for duplicates without success.
-create index job_name on workron.job (name, id) where name is not null;
-create index job_queue on workron.job (queue, id) with (deduplicate_items = off);
+-- No two entries of job_queue and live_pending are equal, so that a full page would be searched for duplicates without success.
+alter index workron.job_queue set (deduplicate_items = off);
 create index job_unique_key on workron.job ((spec ->> 'unique_key'), id) where spec ? 'unique_key';
 create index job_tagged on workron.job (id) where tags <> '{}';
-create index job_workflow on workron.job (workflow_id, id) where workflow_id is not null;
-create unique index job_item on workron.job (group_id, group_index) where group_id is not null;
 
 -- The order in which a lane's jobs are claimed.
 create index live_pending on workron.live (lane, rank, turn, due, job_id)
@@ -594,38 +119,20 @@ create index live_pending on workron.live (lane, rank, turn, due, job_id)
 create index live_crowd on workron.live (rank, turn, due, job_id)
   with (deduplicate_items = off) where listed_as = 'pending' and (lane >> 6) > 0;
 create index live_fair on workron.live (lane, rank, fair_key, turn) where listed_as = 'pending' and fair_key is not null;
-create index metered_start_job on workron.metered_start (job_id);
-create index parking_opens on workron.parking (lane, opens_at);
 create index live_scheduled on workron.live (due, job_id) where listed_as = 'scheduled';
 create index live_running on workron.live (job_id) where listed_as = 'running';
 create index live_expires on workron.live (expires_at) where expires_at is not null;
 create index live_line on workron.live (line) where line is not null;
+create index place_waiting on workron.place (worker_id) where not started;
+create index parking_opens on workron.parking (lane, opens_at);
 
 -- Most jobs are done. Those are found by the primary key, so that their ends need not write here.
 create index run_not_done on workron.run (status, job_id) where status <> 'done';
 create index run_reason on workron.run (reason, job_id) where reason is not null;
-create index unique_key_job on workron.unique_key (job_id);
-
-create index edge_parent on workron.edge (parent_id, child_id);
-create index workflow_status on workron.workflow (status, id);
-create index workflow_definition on workron.workflow (definition, id) where definition is not null;
-create index workflow_line on workron.workflow (line) where line is not null and ended_at is null;
 create index job_group_needs_items on workron.job_group (job_id) where needs_items;
-
-create index schedule_line_due on workron.schedule_line (next_due, id) where next_due is not null;
-create unique index tick_once on workron.tick (schedule_id, key, scheduled_for, kind) where kind <> 'manual';
-create index tick_ledger on workron.tick (schedule_id, id);
-create index tick_created on workron.tick (created_at);
-create index tick_stops on workron.tick (id) where stops is not null;
-create index tick_job on workron.tick (job_id) where job_id is not null;
-create index tick_workflow on workron.tick (workflow_id) where workflow_id is not null;
-
-create index notice_look on workron.notice ((coalesce(look_at, due)), id);
--- Missed ticks of one schedule share one notice until it is delivered.
-create unique index notice_missed on workron.notice (schedule) where kind = 'missed';
-create index notification_job on workron.notification (subject_job_id) where subject_job_id is not null;
-create index notification_workflow on workron.notification (workflow_id) where workflow_id is not null;
-create index notification_schedule on workron.notification (schedule) where schedule is not null;
+create index operation_running on workron.operation (id) where status = 'running';
+create index notice_job on workron.notice (job_id) where job_id is not null;
+create index notice_workflow on workron.notice (workflow_id) where workflow_id is not null;
 
 -- FUNCTIONS ------------------------------------------------------------------------------------------------------------
 
@@ -682,7 +189,8 @@ begin
       if v_job #>> '{unique,hold}' <> 'time' then v_flags := v_flags | 8; end if;
     end if;
 
-    select n.id into v_lane from workron.lane n where n.key = v_job ->> 'lane_key';
+    -- A lane that may be deleted is looked up again when the job is adopted.
+    select n.id into v_lane from workron.lane n where n.key = v_job ->> 'lane_key' and n.unused_mark is null;
     v_judged := v_lane is not null and v_job -> 'depends_on' is null;
     -- In a fair queue the promoter gives the job its turn, so the job starts as scheduled.
     v_fair := exists (select 1 from workron.fair_queue q where q.name = v_job ->> 'queue');

@@ -1,11 +1,12 @@
-/** Decodes rows of jobs. */
+/** Reads jobs and decodes their rows. */
 
 import type { CheckpointKind } from '../../../core/checkpoint.ts';
 import type { Condition } from '../../../core/dag/conditions.ts';
 import type { Job, JobSpec, Reason, Status } from '../../../core/job.ts';
-import { type CutField, type ListedJob, listedJob } from '../../../core/job-filter.ts';
 import type { Thrown } from '../../../core/outcome.ts';
 import { decodeSpec, type StoredSpec, uniqueKeyOf } from '../../spec.ts';
+import type { Context } from '../base/context.ts';
+import { numbers } from '../base/values.ts';
 
 export interface SpecRow {
   queue: string;
@@ -54,12 +55,6 @@ export interface JobRow extends SpecRow {
   rerun_of: number | null;
   /** Parents with their conditions, by id; `null` for none. */
   depends_on: [number, Condition][] | null;
-  /** What a list has cut; `null` for a job that was read whole. */
-  cut: CutField[] | null;
-}
-
-export function decodeListedJob(row: JobRow): ListedJob {
-  return listedJob(decodeJob(row), row.cut ?? []);
 }
 
 export function decodeJob(row: JobRow): Job {
@@ -112,4 +107,13 @@ function checkpointOf(row: JobRow): Job['checkpoint'] {
 
 export function specOf({ queue, kind, name, priority, tags, spec }: SpecRow): JobSpec {
   return decodeSpec({ queue, kind, name, priority, tags, spec });
+}
+
+export async function read(context: Context, ids: readonly number[], signal: AbortSignal): Promise<Job[]> {
+  const rows = await context.database.query<JobRow>(context.sql.jobs, [numbers(ids)], signal);
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return ids.flatMap((id) => {
+    const row = found.get(id);
+    return row === undefined ? [] : [decodeJob(row)];
+  });
 }

@@ -4,12 +4,11 @@ import { openEdges } from '../../../core/dag/edge-counters.ts';
 import type { Dependency, NewJob } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
 import { withBarrierStep } from '../../../core/schedule/barrier-step.ts';
-import type { PlannedRun } from '../../../core/schedule/plan-line.ts';
 import { jobForTick, workflowForTick } from '../../../core/schedule/run-for-tick.ts';
-import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run } from '../../../core/schedule/tick.ts';
+import { NO_RUN } from '../../engine/schedules/rows.ts';
 import { FLAG } from '../../flags.ts';
-import { NO_RUN } from '../../schedule-columns.ts';
+import type { WantedRun } from '../../sql/tx.ts';
 import type { Context } from '../base/context.ts';
 import { numbers } from '../base/values.ts';
 import { edgesOf, insertEdges, insertLinked, type Placement, placementOf } from '../graph/insert-dependent.ts';
@@ -18,13 +17,6 @@ import { lockParents, type ParentEnds } from '../graph/parents.ts';
 import { UnknownLanes } from '../graph/retry-transaction.ts';
 import type { Transaction } from '../graph/transaction.ts';
 import { insertRows } from '../jobs/insert-rows.ts';
-
-interface WantedRun {
-  schedule: Schedule;
-  run: PlannedRun;
-  /** Earlier unfinished runs of its line. */
-  open: readonly Run[];
-}
 
 /** A run that waits for another one of the list follows it directly. Returns the runs in order. */
 export async function startRuns(
@@ -88,7 +80,7 @@ async function startJobs(
     if (!('job' in target)) throw new Error('a workflow among jobs');
     return jobForTick(target.job, run, dependsOn);
   });
-  const lanes = lanesOf(context, jobs);
+  const lanes = knownLanes(context, jobs);
   const ids = runs.every(({ run }) => run.place === 'free')
     ? (await insertRows(context, session, jobs, lanes)).map(({ id }) => id)
     : await insertChains(context, session, { runs, jobs, lanes, ends });
@@ -158,9 +150,9 @@ async function startWorkflow(
 }
 
 /** Lanes that this process does not know are looked up outside of the transaction, which then begins again. */
-function lanesOf({ lanes }: Context, jobs: readonly NewJob[]): number[] {
+export function knownLanes({ lanes }: Context, jobs: readonly NewJob[]): number[] {
   const keys = jobs.map((job) => laneKey(laneOf(job)));
-  const unknown = keys.filter((key) => lanes.idOf(key) === undefined);
-  if (unknown.length > 0) throw new UnknownLanes(unknown);
-  return keys.map((key) => lanes.idOf(key) as number);
+  const ids = lanes.knownIds(keys);
+  if (ids === undefined) throw new UnknownLanes(keys);
+  return ids;
 }

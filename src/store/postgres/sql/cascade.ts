@@ -14,12 +14,12 @@ function edgeStateFor(condition: string, end: string): string {
 }
 
 export function cascadeSql(s: string) {
-  /** True if the child of edge `e` was never claimed or, a group, freed. */
+  /** True if the child of edge `e` was never claimed or, a group, freed. `offset 0`: see `edgeState`. */
   const neverStarted = `(exists (
-        select 1 from ${s}.live l where l.job_id = e.child_id and l.attempt = 0 and l.started_at is null)
+        select 1 from ${s}.live l where l.job_id = e.child_id and l.attempt = 0 and l.started_at is null offset 0)
       or exists (
         select 1 from ${s}.run r
-        where r.job_id = e.child_id and ${isFinal('r')} and r.attempts = 0 and r.started_at is null))`;
+        where r.job_id = e.child_id and ${isFinal('r')} and r.attempts = 0 and r.started_at is null offset 0))`;
   /** Jobs $1 with their counted ends; `ended` is null while they have not ended. */
   const seen = `h as materialized (
         select i.id, i.mode, case when r.status = 'failed' and (j.spec -> 'continue_on_failure')::boolean then 'done'

@@ -3,7 +3,7 @@
 import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
 import { epochMs, nowIn } from './instants.ts';
-import { countersOf, edgeState, flagsOf, lineOfJob, statusOf } from './standing.ts';
+import { countersOf, edgeState, endOf, flagsOf, lineOfJob, liveOf, statusOf } from './standing.ts';
 
 export function changeSql(s: string) {
   const now = nowIn(s);
@@ -13,10 +13,10 @@ export function changeSql(s: string) {
   const sameCounters = (row: string) => `(${row}.cancel_requested_at is not null) = i.cancel_requested
       and coalesce(${row}.failures, 0) = i.failures and coalesce(${row}.interruptions, 0) = i.interruptions
       and coalesce(${row}.snoozes, 0) = i.snoozes and coalesce(${row}.losses, 0) = i.losses`;
-  const matchesEnded = `r.job_id = i.job_id and r.status = i.status and r.attempts = i.attempt and ${sameCounters('r')}`;
+  const matchesEnded = `r.status = i.status and r.attempts = i.attempt and ${sameCounters('r')}`;
 
   /** The parent of an edge `e` has not ended, or is retried in the same call, before `h`. */
-  const runsAgain = `(exists (select 1 from ${s}.live p where p.job_id = e.parent_id)
+  const runsAgain = `(exists (select 1 from ${s}.live p where p.job_id = e.parent_id offset 0)
           or exists (select 1 from held p where p.job_id = e.parent_id and p.place < h.place))`;
 
   return {
@@ -47,8 +47,8 @@ export function changeSql(s: string) {
         from jsonb_to_recordset($1::jsonb) i(${fences}, kind text, seen_at float8, to_failures integer,
           to_interruptions integer, to_snoozes integer, to_losses integer, delay_ms float8, to_status text, reason text,
           outcome text, exit_code integer, signal text, error text, thrown jsonb, cpu_ms bigint,
-          max_rss bigint, keep_children boolean, stop_gang boolean)
-        join ${s}.live l on l.job_id = i.job_id left join ${s}.worker w on w.id = l.worker_id
+          max_rss bigint, keep_children boolean, stop_gang boolean, suspect boolean)
+        cross join lateral ${liveOf(s, 'i.job_id')} l left join ${s}.worker w on w.id = l.worker_id
         where ${statusOf('l')} = i.status and l.attempt = i.attempt
           and (i.status <> 'running' or l.worker_id is not distinct from i.worker_id)
           and ${sameCounters('l')} and (l.flags & ${FLAG.gangStop} <> 0) = i.gang_stop and (i.seen_at is null or i.seen_at = coalesce(${epochMs('w.seen_at')}, 0))),
@@ -64,7 +64,8 @@ export function changeSql(s: string) {
         set listed_as = h.to_status, claimed = false, due = case when h.delay_ms = 0 then l.due else t.now + h.delay_ms * interval '1 ms' end,
           failures = nullif(h.to_failures, 0), interruptions = nullif(h.to_interruptions, 0),
           snoozes = nullif(h.to_snoozes, 0), losses = nullif(h.to_losses, 0), renewed_at = null,
-          cancel_requested_at = null, flags = l.flags & ~${FLAG.gangStop}, expires_at = case when h.outcome = 'returned' then l.expires_at end
+          cancel_requested_at = null, flags = l.flags & ~(${FLAG.gangStop} | case when not h.suspect then ${FLAG.suspect} else 0 end)
+            | case when h.suspect then ${FLAG.suspect} else 0 end, expires_at = case when h.outcome = 'returned' then l.expires_at end
         from held h, t where l.job_id = h.job_id and h.kind = 'requeue'),
       ended as (
         delete from ${s}.live l using held h where l.job_id = h.job_id and h.kind = 'end'),
@@ -83,7 +84,7 @@ export function changeSql(s: string) {
         from held, t where kind = 'end')
       select h.job_id, h.kind, h.flags, t.now from held h, t`,
     reopenConflicts: `select j.id, k.job_id as holder, k.key
-      from jsonb_to_recordset($1::jsonb) i(${fences}) join ${s}.run r on ${matchesEnded}
+      from jsonb_to_recordset($1::jsonb) i(${fences}) join lateral ${endOf(s, 'i.job_id')} r on ${matchesEnded}
       join ${s}.job j on j.id = r.job_id join ${s}.unique_key k on k.key = j.spec ->> 'unique_key'
       where k.job_id <> j.id and (k.expires_at is null or k.expires_at > ${s}.now()) limit 1`,
     /** Deletes an end without an attempt; an attempt's row stays, but no longer as the end. */
@@ -93,7 +94,7 @@ export function changeSql(s: string) {
           to_snoozes integer, to_losses integer, lane integer, start_timeout_ms float8, place integer)),
       held as materialized (
         select i.*, r.attempt as run_attempt, r.worker_id as held_by, r.started_at
-        from input i join ${s}.run r on ${matchesEnded}),
+        from input i join lateral ${endOf(s, 'i.job_id')} r on ${matchesEnded}),
       dropped as (
         delete from ${s}.run r using held h where r.job_id = h.job_id and r.attempt = 0 and h.run_attempt = 0),
       cleared as (

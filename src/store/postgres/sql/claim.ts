@@ -5,23 +5,11 @@ import type { Twins } from '../../statements.ts';
 import { heldIn } from './heartbeat.ts';
 import { epochMs, nowIn } from './instants.ts';
 import { freeKeysIn } from './keys.ts';
+import { hasPlaceIn, isOpenIn, mayClaimIn } from './may-claim.ts';
 import { isPending } from './standing.ts';
 
 /** The order in which jobs are claimed. */
 export const order = 'l.rank, l.turn, l.due, l.job_id';
-
-/** True if jobs of a lane may be claimed now. `limited`: a queue with `max_running` or a rate counts as closed. */
-export function isOpenIn(s: string) {
-  return (lane: string, limited: string) => `not exists (
-      select 1 from ${s}.lane n join ${s}.queue q on q.name = n.queue
-      where n.id = ${lane} and (q.paused_at is not null or (${limited} and coalesce(q.max_running::text, q.rate::text) is not null)))`;
-}
-
-/** True if a worker is online and its lease is not over. Read once per statement, whatever the number of jobs. */
-export function mayClaimIn(s: string) {
-  return (worker: string, now: string) => `exists (select 1 from ${s}.worker w where w.id = ${worker}
-      and w.state = 'online' and w.seen_at + w.lease_ms * interval '1 ms' >= ${now})`;
-}
 
 /**
  * Records a claim of `jobs`, an array that is null for none, and deletes claims of the same worker whose jobs have ended: the
@@ -40,6 +28,8 @@ interface Merged {
   lanes: string;
   /** True for a queue `q` from which nothing may be claimed now. */
   isClosed: string;
+  /** True if nothing may be claimed because of places of gangs. */
+  isPlaced: string;
   /** True for a job `l` of the crowd, if there is one. */
   crowd?: string;
   /** The columns of `lanes` for the crowd. */
@@ -54,6 +44,14 @@ export function claimSql(s: string) {
   const limitedQueues = `select name, paused_at is not null as paused, max_running, rate from ${s}.queue
     where name = any($1::text[]) and coalesce(paused_at::text, max_running::text, rate::text) is not null`;
 
+  const isSuspect = `l.flags & ${FLAG.suspect} <> 0 as suspect`;
+  /** The rows in `picked`, up to the first suspect. A suspect is claimed only as the first, and then alone. */
+  const pickedAlone = `(select case when not bool_or(suspect) then array_agg(ctid) else array(
+        select b.ctid from (
+          select l.ctid, bool_or(l.flags & ${FLAG.suspect} <> 0) over (order by ${order}) as stops, row_number() over (order by ${order}) as place
+          from ${s}.live l where l.ctid = any(array(select ctid from picked))) b
+        where not b.stops or b.place = 1) end from picked)::tid[]`;
+
   /**
    * Claims the rows in `picked`, ctids of locked rows. A row that an edit has rewritten since the snapshot has another
    * ctid: it is missed, and never run with its old payload.
@@ -62,11 +60,12 @@ export function claimSql(s: string) {
    * `job` are returned side by side: one scan of `job` in the order of its ids costs less than a join. The fields of `live` are
    * sorted to be in that order, which is cheaper than to bring them together afterwards. `job_ids` is the order of the scan,
    * unless it is that of `ids`, as no statement guarantees it. What most jobs do not have is only in `more_live` and `more_job`. The row is returned even if
-   * nothing was taken: it carries the worker's state and how many jobs were wanted, so that a claim that missed some tries again.
+   * nothing was taken: it carries the worker's state and how many jobs were wanted, so that a claim that missed some tries again;
+   * and `placed`, if nothing was taken because a gang has a place that the caller has not looked at.
    */
   const takePicked = (
     wanted: string,
-    { startedAt = 't.now', ctids = 'array(select ctid from picked)', lanes = 'array_agg(lane)' } = {},
+    { startedAt = 't.now', ctids = pickedAlone, lanes = 'array_agg(lane)' } = {},
   ) => `taken as (
       update ${s}.live l
       set claimed = true, attempt = l.attempt + 1, worker_id = $1, started_at = ${startedAt},
@@ -81,7 +80,7 @@ export function claimSql(s: string) {
     ${newClaim('select ids as job_ids from claimed', { worker: '$1', seq: '$2', ended: '$3' })},
     ${freeKeys('taken', `g.flags & ${FLAG.holdsKey} <> 0 and u.hold = 'pending'`)}
     select (select state from ${s}.worker where id = $1) as state, (${wanted}) as wanted,
-      (select ${epochMs('now')} from t) as now, (select id from claim) as claim, c.*,
+      (select ${epochMs('now')} from t) as now, (select id from claim) as claim, (select placed from placed) as placed, c.*,
       case when j.job_ids <> c.ids then j.job_ids end as job_ids, j.specs, j.more_job
     from claimed c, (
       select array_agg(j.id) as job_ids, json_agg(j.spec) as specs, json_object_agg(j.id, json_build_array(j.priority,
@@ -91,8 +90,12 @@ export function claimSql(s: string) {
       from ${s}.job j where j.id = any((select ids from claimed)::bigint[])) j`;
   /** True if a job may be prefetched, provided that its lane may. */
   const mayBePrefetched = (row: string) =>
-    `coalesce(${row}.failures, 0) = 0 and ${row}.flags & ${FLAG.neverPrefetched} = 0`;
+    `coalesce(${row}.failures, 0) = 0 and ${row}.flags & ${FLAG.neverPrefetched | FLAG.suspect} = 0`;
   const mayClaim = mayClaimIn(s)('$1', '(select now from t)');
+  const hasPlace = hasPlaceIn(s);
+  const ownPlace = hasPlace('p.worker_id = $1');
+  const placed = (is: string) => `placed as materialized (select ${is} as placed)`;
+  const mayClaimUnplaced = `${mayClaim} and not (select placed from placed)`;
 
   /** True if queue `q` has reached max_running, or its rate. */
   const most = `((q.rate -> 'limit')::integer + (q.rate -> 'burst')::integer)`;
@@ -116,13 +119,13 @@ export function claimSql(s: string) {
    *
    * All lanes of a `crowd` count as one lane, with the number 0, as the index live_crowd has their jobs in one order.
    */
-  const tops = ({ lanes, isClosed, crowd, asLane }: Merged) => `${closed(isClosed)},
+  const tops = ({ lanes, isClosed, isPlaced, crowd, asLane }: Merged) => `${placed(isPlaced)}, ${closed(isClosed)},
       tops as materialized (
         select u.*, c.rank, c.turn, c.due, c.job_id from ${lanes} cross join lateral (
           select l.rank, l.turn, l.due, l.job_id from ${s}.live l
           where ${isPending('l')} and l.lane = u.lane order by ${order} limit 1) c
-        where u.lane not in (select id from closed) and ${mayClaim}
-        ${orInCrowd(crowd, (isIn) => `(select ${asLane}, l.rank, l.turn, l.due, l.job_id from ${s}.live l where ${isIn} and ${mayClaim} order by ${order} limit 1)`)}
+        where u.lane not in (select id from closed) and ${mayClaimUnplaced}
+        ${orInCrowd(crowd, (isIn) => `(select ${asLane}, l.rank, l.turn, l.due, l.job_id from ${s}.live l where ${isIn} and ${mayClaimUnplaced} order by ${order} limit 1)`)}
         order by rank, turn, due, job_id limit $5),
       bound as materialized (
         select * from (select rank, turn, due, job_id from tops order by rank, turn, due, job_id offset $5 - 1) last
@@ -149,18 +152,18 @@ export function claimSql(s: string) {
             given.crowd,
             (isIn) => `select 0, c.* from bound b cross join lateral (
             select l.rank, l.turn, l.due, l.job_id from ${s}.live l where ${isIn} and ${withinBound} order by ${order} limit $5) c
-            where ${mayClaim}`,
+            where ${mayClaimUnplaced}`,
           )}
           order by rank, turn, due, job_id limit $5) m
         group by m.lane),
       picked as materialized (
-        select p.ctid from heads h cross join lateral (
-          select l.ctid from ${s}.live l where ${isPending('l')} and l.lane = h.lane
+        select p.ctid, p.suspect from heads h cross join lateral (
+          select l.ctid, ${isSuspect} from ${s}.live l where ${isPending('l')} and l.lane = h.lane
           order by ${order} limit h.n for update skip locked) p
         ${orInCrowd(
           given.crowd,
-          (isIn) => `select p.ctid from heads h cross join lateral (
-          select l.ctid from ${s}.live l where ${isIn} order by ${order} limit h.n for update skip locked) p where h.lane = 0`,
+          (isIn) => `select p.ctid, p.suspect from heads h cross join lateral (
+          select l.ctid, ${isSuspect} from ${s}.live l where ${isIn} order by ${order} limit h.n for update skip locked) p where h.lane = 0`,
         )}),
       ${takePicked('select coalesce(sum(n), 0)::integer from heads')}`;
 
@@ -174,7 +177,7 @@ export function claimSql(s: string) {
             given.crowd,
             (isIn) => `select 0, c.*, true from bound b cross join lateral (
             select l.rank, l.turn, l.due, l.job_id, l.failures, l.flags from ${s}.live l
-            where ${isIn} and ${withinBound} order by ${order} limit $5) c where ${mayClaim}`,
+            where ${isIn} and ${withinBound} order by ${order} limit $5) c where ${mayClaimUnplaced}`,
           )}) f
         order by f.rank, f.turn, f.due, f.job_id limit $5),
       heads as materialized (
@@ -191,14 +194,17 @@ export function claimSql(s: string) {
           select l.ctid from ${s}.live l where ${isIn} and ${mayBePrefetched('l')}
           order by ${order} limit h.n for update skip locked) p where h.lane = 0`,
         )}),
-      ${takePicked('select coalesce(sum(n), 0)::integer from heads', { startedAt: 'null' })}`;
+      ${takePicked('select coalesce(sum(n), 0)::integer from heads', {
+        startedAt: 'null',
+        ctids: 'array(select ctid from picked)',
+      })}`;
 
   return {
     countRunning: `select n.queue, count(distinct l.job_id) as count from ${heldIn(s)} join ${s}.lane n on n.id = l.lane
       where n.queue = any($1::text[]) group by n.queue`,
     /** $1 lanes, $2 the number of jobs to read in each. */
     laneHeads: `select c.* from unnest($1::integer[], $2::integer[]) u(lane, n) cross join lateral (
-        select l.lane, l.rank, l.turn, l.due, l.job_id from ${s}.live l
+        select l.lane, l.rank, l.turn, l.due, l.job_id, ${isSuspect} from ${s}.live l
         where ${isPending('l')} and l.lane = u.lane order by ${order} limit u.n) c
       where ${isOpen('u.lane', 'false')} order by c.rank, c.turn, c.due, c.job_id`,
     /** `parking`: 0 if it is not parked. */
@@ -211,44 +217,59 @@ export function claimSql(s: string) {
      * $4 lanes, $5 limit. Counts how many of the $5 most urgent jobs are in each lane, then takes that many from each lane,
      * skipping locked rows.
      */
-    claimMerged: merged({ lanes: 'unnest($4::integer[]) u(lane)', isClosed: hasLimit, asLane: '0' }),
+    claimMerged: merged({
+      lanes: 'unnest($4::integer[]) u(lane)',
+      isClosed: hasLimit,
+      isPlaced: ownPlace,
+      asLane: '0',
+    }),
     /** As claimMerged, and in addition all lanes from the 64th up to $6. */
     claimCrowd: merged({
       lanes: 'unnest($4::integer[]) u(lane)',
       isClosed: hasLimit,
+      isPlaced: ownPlace,
       asLane: '0',
       crowd: crowdUpTo('$6'),
     }),
-    /** $4 lanes, $5 the number of jobs to take from each, $6 true to leave out queues that have a limit. */
-    claimPlanned: `with ${now},
+    /**
+     * $4 lanes, $5 the number of jobs to take from each, $6 true to leave out queues that have a limit. $7 false: the places of gangs
+     * have been looked at. Otherwise nothing is claimed if one matters: one of this worker or, where limits decide, any.
+     */
+    claimPlanned: `with ${now}, ${placed(`$7 and ${hasPlace('p.worker_id is not null and (p.worker_id = $1 or not $6)')}`)},
       picked as materialized (
-        select p.ctid from unnest($4::integer[], $5::integer[]) h(lane, n) cross join lateral (
-          select l.ctid from ${s}.live l where ${isPending('l')} and l.lane = h.lane
+        select p.ctid, p.suspect from unnest($4::integer[], $5::integer[]) h(lane, n) cross join lateral (
+          select l.ctid, ${isSuspect} from ${s}.live l where ${isPending('l')} and l.lane = h.lane
           order by ${order} limit h.n for update skip locked) p
-        where ${isOpen('h.lane', '$6')} and ${mayClaim}),
+        where ${isOpen('h.lane', '$6')} and ${mayClaimUnplaced}),
       ${takePicked('select count(*)::integer from picked')}`,
     /** As claimPlanned, and in addition the jobs $6. */
-    claimPassing: `with ${now},
+    claimPassing: `with ${now}, ${placed(`$7 and ${hasPlace('p.worker_id is not null')}`)},
       picked as materialized (
-        select p.ctid from unnest($4::integer[], $5::integer[]) h(lane, n) cross join lateral (
-          select l.ctid from ${s}.live l where ${isPending('l')} and l.lane = h.lane
+        select p.ctid, p.suspect from unnest($4::integer[], $5::integer[]) h(lane, n) cross join lateral (
+          select l.ctid, ${isSuspect} from ${s}.live l where ${isPending('l')} and l.lane = h.lane
           order by ${order} limit h.n for update skip locked) p
-        where ${isOpen('h.lane', 'false')} and ${mayClaim}
+        where ${isOpen('h.lane', 'false')} and ${mayClaimUnplaced}
         union all
-        select p.ctid from (
-          select l.ctid, l.lane from ${s}.live l where ${isPending('l')} and l.job_id = any($6::bigint[])
+        select p.ctid, p.suspect from (
+          select l.ctid, l.lane, ${isSuspect} from ${s}.live l where ${isPending('l')} and l.job_id = any($6::bigint[])
           order by l.job_id for update skip locked) p
-        where ${isOpen('p.lane', 'false')} and ${mayClaim}),
+        where ${isOpen('p.lane', 'false')} and ${mayClaimUnplaced}),
       ${takePicked('select count(*)::integer from picked')}`,
     /**
      * $4 lanes, $5 limit, $6 true for lanes whose jobs may be prefetched. As claimMerged, but stops at the first job that may
      * not be prefetched, so that no job is overtaken.
      */
-    claimPrefetch: prefetched({ lanes: mayLanes, isClosed: isFull, asLane: '0, true' }),
+    claimPrefetch: prefetched({ lanes: mayLanes, isClosed: isFull, isPlaced: 'false', asLane: '0, true' }),
     /** As claimPrefetch, and in addition all lanes from the 64th up to $7, whose jobs may be prefetched. */
-    claimCrowdPrefetch: prefetched({ lanes: mayLanes, isClosed: isFull, asLane: '0, true', crowd: crowdUpTo('$7') }),
+    claimCrowdPrefetch: prefetched({
+      lanes: mayLanes,
+      isClosed: isFull,
+      isPlaced: 'false',
+      asLane: '0, true',
+      crowd: crowdUpTo('$7'),
+    }),
     /** claimPrefetch for one lane whose jobs may be prefetched. Answers with no lanes. */
-    claimPrefetchOneLane: `with ${now},
+    claimPrefetchOneLane: `with ${now}, ${placed('false')},
       found as materialized (
         select array_agg(p.ctid) as ctids, array_position(array_agg(p.may), false) - 1 as stop
         from unnest($4::integer[]) h(lane) cross join lateral (

@@ -1,9 +1,9 @@
 /** Places of gangs. */
 
 import type { Twins } from '../../statements.ts';
-import { isOpenIn, mayClaimIn } from './claim.ts';
 import { epochMs, instant, nowIn } from './instants.ts';
-import { isPending } from './standing.ts';
+import { isOpenIn, mayClaimIn } from './may-claim.ts';
+import { isPending, liveOf } from './standing.ts';
 
 export function gangsSql(s: string) {
   const now = nowIn(s);
@@ -13,13 +13,13 @@ export function gangsSql(s: string) {
     waitingMembers: `with ${now}
       select l.job_id as id, l.lane, -l.rank as priority, ${epochMs('l.due')} as due, coalesce(l.failures, 0) as failures, j.spec -> 'gang' as gang,
         (l.attempt > 0 or exists (select 1 from ${s}.gang g where g.id = j.spec -> 'gang' ->> 'id')) as begun, ${epochMs('t.now')} as now
-      from t, ${s}.live l join ${s}.job j on j.id = l.job_id
+      from t, ${s}.live l cross join lateral (select j.spec from ${s}.job j where j.id = l.job_id offset 0) j
       where ${isPending('l')} and l.lane = any($1::integer[]) and ($3 or ${isOpenIn(s)('l.lane', 'false')})
         and not exists (select 1 from ${s}.place p where p.job_id = l.job_id)
       order by l.rank, l.due, l.job_id limit $2`,
     places: `select p.job_id, p.gang_id, p.rank, p.size, p.worker_id, p.accepted, p.started,
-        ${epochMs('p.until')} as until, p.success, n.key
-      from ${s}.place p left join ${s}.live l on l.job_id = p.job_id and ${isPending('l')}
+        ${epochMs('p.until')} as until, p.success, n.id as lane_id, n.key
+      from ${s}.place p left join lateral ${liveOf(s, 'p.job_id')} l on ${isPending('l')}
         left join ${s}.lane n on n.id = l.lane
       order by p.gang_id, p.rank`,
     insertPlaces: `insert into ${s}.place (job_id, gang_id, rank, size, worker_id, accepted, started, until)
@@ -47,8 +47,13 @@ export function gangsSql(s: string) {
       where p.gang_id = i.gang_id and g.id = i.gang_id and g.term = i.term
         and not (i.unless_started and exists (select 1 from ${s}.place o where o.gang_id = i.gang_id and o.started))`,
     leavePlaces: `delete from ${s}.place where job_id = any($1::bigint[])`,
-    pruneGangs: `delete from ${s}.gang g where not exists (select 1 from ${s}.job j where j.id = g.job_id)
-      and not exists (select 1 from ${s}.place p where p.gang_id = g.id)`,
+    /** $1 the gang to look after, $2 the number to look at. `last`: the last of them; null if they were the last of all. */
+    pruneGangs: `with looked as materialized (select id from ${s}.gang where id > $1 order by id limit $2),
+      gone as (
+        delete from ${s}.gang g where g.id = any(array(select id from looked))
+          and not exists (select 1 from ${s}.job j where j.id = g.job_id offset 0)
+          and not exists (select 1 from ${s}.place p where p.gang_id = g.id) returning 1)
+      select (select count(*) from gone) as count, case when count(*) = $2 then max(id) end as last from looked`,
     gangHosts: `select p.gang_id, p.rank, coalesce(w.profile ->> 'address', w.profile ->> 'host', '') as host
       from ${s}.place p left join ${s}.worker w on w.id = p.worker_id
       where p.gang_id = any($1::text[]) and p.worker_id is not null order by p.gang_id, p.rank`,

@@ -59,8 +59,6 @@ export function groupsSql(s: string) {
       where j.group_id = any($1::bigint[]) order by j.group_id, j.group_index`,
     resultOf: `select value from ${s}.result where job_id = any($1::bigint[])`,
     groupsNeedingItems: `select job_id from ${s}.job_group where needs_items order by job_id limit $1`,
-    graphWork: `select exists (select 1 from ${s}.intake) as adopt, exists (select 1 from ${s}.cascade) as cascade,
-      exists (select 1 from ${s}.job_group where needs_items) as expand`,
 
     // PostgreSQL only: groups are locked after all other jobs, and change under their lock.
     lockGroups: `select job_id, flags, cancel_requested_at is not null as cancelled from ${s}.live
@@ -99,8 +97,5 @@ export function groupsSql(s: string) {
       select i.job_id, 'running', i.lane, -j.priority::integer, d.due, d.attempts, d.failures, d.interruptions, d.snoozes,
         d.losses, d.worker_id, d.started_at, ${flagsOf(s)}, n.open, n.held, n.broken, n.missed
       from input i join dropped d on d.job_id = i.job_id join ${s}.job j on j.id = i.job_id, ${countersOf(s, 'i.job_id', edgeState(s))} n`,
-    stepGroups: `select f.job_id, f.source, f.max_parallel, f.inserted, f.open_items, f.fine_items, f.failed_items,
-        f.cancelled_items, case when f.items is not null then jsonb_array_length(f.items) end as total
-      from ${s}.job_group f where f.job_id = any($1::bigint[])`,
   } satisfies Twins<'groups'>;
 }

@@ -2,8 +2,9 @@
 
 import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
-import { isOpenIn, mayClaimIn, newClaimIn, order } from './claim.ts';
+import { newClaimIn, order } from './claim.ts';
 import { epochMs, nowIn } from './instants.ts';
+import { hasPlaceIn, isOpenIn, mayClaimIn } from './may-claim.ts';
 import { isPending } from './standing.ts';
 
 /** The flags that follow from the job's new fields when it is replaced. */
@@ -85,7 +86,7 @@ export function insertSql(s: string) {
     insertAndClaim: `with ${newAlike},
       room as materialized (
         select case when ${mayClaim('$12', '(select now from t)')}
-          and ${isOpen('$7::integer', 'true')}
+          and ${isOpen('$7::integer', 'true')} and not ${hasPlaceIn(s)('p.worker_id = $12')}
           and not exists (select 1 from ${s}.lane where id > $16)
           and not exists (
             select 1 from unnest($15::integer[]) u(lane) cross join lateral (

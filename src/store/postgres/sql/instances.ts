@@ -36,15 +36,6 @@ export function instancesSql(s: string) {
     resign: `with ${now}
       update ${s}.leader l set expires_at = t.now from t where l.instance_id = $1 and l.expires_at > t.now`,
     duties: `with ${now} select ${leaderColumns} from ${s}.leader l, t where l.term > 0 order by l.duty`,
-    beatInstance: `with ${now}
-      insert into ${s}.instance (id, host, pid, roles, version, url, beat_ms, started_at, seen_at)
-      select $1, $2, $3, $4, $5, $6, $7, t.now, t.now from t
-      on conflict (id) do update set host = excluded.host, pid = excluded.pid, roles = excluded.roles,
-        version = excluded.version, url = excluded.url, beat_ms = excluded.beat_ms, seen_at = excluded.seen_at`,
-    instances: `with ${now} select i.*, t.now from ${s}.instance i, t order by i.started_at, i.id`,
-    leaveInstance: `delete from ${s}.instance where id = $1`,
-    forgetInstances: `with ${now}
-      delete from ${s}.instance i using t where i.seen_at + $1::float8 * interval '1 ms' < t.now returning i.id`,
 
     // PostgreSQL only: leaders hold session locks, so that others see their end at once; hints go through the server.
     knowDuties: `insert into ${s}.leader (duty, number, instance_id, term, expires_at, locked)
@@ -67,5 +58,12 @@ export function instancesSql(s: string) {
     notify: 'select pg_notify($1, $2)',
     notifyWaiters: `select pg_notify($1, $2) where exists (
       select 1 from ${s}.waiter where until > clock_timestamp() and instance_id <> $3)`,
+    /** The lock is held by whichever session of the worker's process is alive; two-part keys have objsubid 2. */
+    unlockedWorkers: `select w.id, w.seen_at,
+        (extract(epoch from pg_postmaster_start_time()) * 1000)::bigint as started_at
+      from (select 1) one left join ${s}.worker w on w.attachment = 'direct' and w.state <> 'offline' and not exists (
+        select 1 from pg_locks k join pg_database d on d.oid = k.database
+        where d.datname = current_database() and k.locktype = 'advisory' and k.granted and k.objsubid = 2
+          and k.classid = (select lock_space from ${s}.meta)::oid and k.objid = w.id::oid)`,
   } satisfies Twins<'instances'>;
 }

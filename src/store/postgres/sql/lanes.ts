@@ -1,12 +1,26 @@
 /** Lanes, by which jobs are claimed. */
 
 import type { Twins } from '../../statements.ts';
+import { isPending } from './standing.ts';
 
 export function lanesSql(s: string) {
   return {
-    lanesByKey: `select id, key from ${s}.lane where key = any($1::text[])`,
-    insertLanes: `insert into ${s}.lane (key, queue)
-      select * from unnest($1::text[], $2::text[]) i(key, queue)
+    lanesByKey: `select id, key, unused_mark is not null as marked from ${s}.lane where key = any($1::text[])`,
+    unmarkLanes: `update ${s}.lane set unused_mark = null where key = any($1::text[]) and unused_mark is not null`,
+    /** Any of them: those that turn out to be used must not be the same each time. The mark is the transaction's: what may have read the lane before it ends before the lane is deleted. */
+    markLanes: `update ${s}.lane n set unused_mark = pg_current_xact_id()::text::bigint
+      where n.id in (
+        select c.id from ${s}.lane c where not exists (select 1 from ${s}.live l where ${isPending('l')} and l.lane = c.id offset 0)
+        order by random() limit $1)
+      returning n.id, n.unused_mark as mark`,
+    deleteLanes: `with used as materialized (select distinct l.lane from ${s}.live l)
+      delete from ${s}.lane n using unnest($1::integer[], $2::bigint[]) i(id, mark)
+      where n.id = i.id and n.unused_mark = i.mark and i.mark < pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+        and not exists (select 1 from used u where u.lane = n.id)
+        and not exists (select 1 from ${s}.parking p where p.lane = n.id offset 0)
+      returning n.id`,
+    insertLanes: `insert into ${s}.lane (key, queue, gang)
+      select * from unnest($1::text[], $2::text[], $3::boolean[]) i(key, queue, gang)
       where not exists (select 1 from ${s}.lane n where n.key = i.key)`,
 
     // PostgreSQL only: several processes make lanes, and each keeps a copy of them.

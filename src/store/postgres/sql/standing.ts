@@ -13,6 +13,11 @@ export function isPending(live: string): string {
   return `${live}.listed_as = 'pending' and not ${live}.claimed`;
 }
 
+/** The row of `run` that ended a job. `offset 0`: see `liveOf`. */
+export function endOf(s: string, jobId: string): string {
+  return `(select * from ${s}.run r where r.job_id = ${jobId} and ${isFinal('r')} offset 0)`;
+}
+
 /**
  * The live row of a job. `offset 0`: it is looked up by the job's id. In a join PostgreSQL would read all live rows where it takes the other side
  * for larger than it is.
@@ -36,11 +41,12 @@ export function isFinal(row: string): string {
 
 /**
  * The state of an edge `e`. A success that was propagated to all children is not written to the edges: an edge
- * that is `open` there counts as held. Such a parent never runs again.
+ * that is `open` there counts as held. Such a parent never runs again. `offset 0`: without it, PostgreSQL may read the whole table
+ * once instead of looking up each parent.
  */
 export function edgeState(s: string): string {
   return `case when e.state = 'open' and exists (
-        select 1 from ${s}.run r where r.job_id = e.parent_id and r.propagated) then 'held' else e.state end`;
+        select 1 from ${s}.run r where r.job_id = e.parent_id and r.propagated offset 0) then 'held' else e.state end`;
 }
 
 /** The line of a schedule that job `j` runs for. A step has none: its workflow is the run. */
@@ -52,12 +58,12 @@ function wants(events: readonly NotifyEvent[], flag: number): string {
   return `case when j.spec @? '$.notify[*].on[*] ? (${isOne})' then ${flag} else 0 end`;
 }
 
-/** The flags of a job `j` that waits again. Its unique key is not taken again. */
+/** The flags of a job `j` that waits again. Its unique key is not taken again. `offset 0`: see `edgeState`. */
 export function flagsOf(s: string): string {
-  return `(case when exists (select 1 from ${s}.edge o where o.parent_id = j.id) then ${FLAG.hasChildren} else 0 end
-      | case when exists (select 1 from ${s}.job_group f where f.job_id = j.id) then ${FLAG.group} else 0 end
+  return `(case when exists (select 1 from ${s}.edge o where o.parent_id = j.id offset 0) then ${FLAG.hasChildren} else 0 end
+      | case when exists (select 1 from ${s}.job_group f where f.job_id = j.id offset 0) then ${FLAG.group} else 0 end
       | case when j.workflow_id is not null then ${FLAG.inWorkflow} else 0 end
-      | case when exists (select 1 from ${s}.edge o where o.child_id = j.id) then ${FLAG.hasParents} else 0 end
+      | case when exists (select 1 from ${s}.edge o where o.child_id = j.id offset 0) then ${FLAG.hasParents} else 0 end
       | case when j.group_id is not null then ${FLAG.item}
           when not j.spec ? 'notify' then 0
           else ${wants(['failed', 'recovered', 'slow'], FLAG.notifiesFailure)}

@@ -11,10 +11,6 @@ export function workflowsSql(s: string) {
       insert into ${s}.workflow (id, name, params, status, created_at, rerun_of, total, open_steps, notify,
         definition, definition_version, submitted_by)
       select nextval('${s}.workflow_id'), $1, $2, 'pending', t.now, $3, $4, $4, $5, $6, $7, $8 from t returning id, created_at`,
-    workflows: `select * from ${s}.workflow where id = any($1::bigint[])`,
-    skippedSteps: `select j.workflow_id, count(*) as count from ${s}.job j join ${s}.run r on r.job_id = j.id
-        and coalesce(r.status, '') = 'skipped'
-      where j.workflow_id = any($1::bigint[]) and j.group_id is null group by j.workflow_id`,
     writeWorkflows: `update ${s}.workflow w
       set open_steps = i.open, fine_steps = i.fine, failed_steps = i.failed, cancelled_steps = i.cancelled,
         status = i.status, ended_at = case when i.open = 0 then to_timestamp($7::float8 / 1000.0) end
@@ -25,8 +21,5 @@ export function workflowsSql(s: string) {
     // PostgreSQL only: insertLinked inserts steps, and they are read like other jobs.
     lockWorkflows: `select id, notify, started_at, open_steps, fine_steps, failed_steps, cancelled_steps from ${s}.workflow
       where id = any($1::bigint[]) order by id for update`,
-    /** The steps of workflow $1, up to $3 after $2. */
-    stepIds: `select id from ${s}.job where workflow_id = $1 and id > $2::bigint and group_id is null
-      order by id limit $3::bigint`,
   } satisfies Twins<'workflows'>;
 }

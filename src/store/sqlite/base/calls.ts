@@ -3,26 +3,22 @@
 import { statfs } from 'node:fs/promises';
 import type { Clock } from '../../../core/clock.ts';
 import type { NewWorkflow } from '../../../core/dag/new-workflow.ts';
-import type { Workflow, WorkflowStep } from '../../../core/dag/workflow.ts';
+import type { Workflow } from '../../../core/dag/workflow.ts';
 import { hostsOf } from '../../../core/gang.ts';
 import type { ClaimedJob, Job, NewJob } from '../../../core/job.ts';
 import type { JobEdit } from '../../../core/job-edit.ts';
-import type { JobFilter, ListedJob } from '../../../core/job-filter.ts';
+import type { LaneMark } from '../../../core/lane.ts';
 import type { Settled, Success } from '../../../core/lease.ts';
-import type { Delivery } from '../../../core/notice.ts';
 import { PROBE_BYTES } from '../../../core/output.ts';
-import type { QueueSettings, QueueState } from '../../../core/queue.ts';
 import type { Change } from '../../../core/transition.ts';
-import type { LostJob, LostRequest, Retention } from '../../duty-store.ts';
+import type { Retention, Sweepable } from '../../duty-store.ts';
 import type { ClaimRequest, Inserted, InsertedAndClaimed, InsertOptions } from '../../job-store.ts';
-import type { StepPage } from '../../workflow-store.ts';
 import { encodeNewWorkflowInTurns } from '../graph/new-workflow.ts';
 import { decodeRunContext } from '../graph/run-context.ts';
-import { decodeStep } from '../graph/workflows.ts';
 import type { ClaimAnswer } from '../jobs/claim.ts';
-import { encodeNewJobs, insertCall } from '../jobs/new-job-row.ts';
+import { insertCall } from '../jobs/new-job-row.ts';
 import type { SettledRow, SuccessRow } from '../jobs/settle.ts';
-import { CLAIMED, type ClaimedRow, decodeClaimedJob, decodeJob, decodeListedJob, idOf } from '../reads/job-row.ts';
+import { CLAIMED, type ClaimedRow, decodeClaimedJob, decodeJob, idOf } from '../reads/job-row.ts';
 import type { ReaderMethods } from './reader-methods.ts';
 import type { Calls } from './thread.ts';
 import type { WriterMethods } from './writer-methods.ts';
@@ -138,19 +134,6 @@ async function edit(
   return row === undefined ? undefined : decodeJob(row);
 }
 
-async function findExpired({ writer }: Threads, limit: number, signal: AbortSignal): Promise<Job[]> {
-  return (await writer.call('findExpired', [limit], signal)).map(decodeJob);
-}
-
-async function findLost({ writer }: Threads, request: LostRequest, signal: AbortSignal): Promise<LostJob[]> {
-  const lost = await writer.call('findLost', [request], signal);
-  return lost.map(([row, workerSeenAt]) => ({ job: decodeJob(row), workerSeenAt }));
-}
-
-async function findSkippable({ writer }: Threads, limit: number, signal: AbortSignal): Promise<Job[]> {
-  return (await writer.call('findSkippable', [limit], signal)).map(decodeJob);
-}
-
 /** There are no session locks. */
 async function findUnlocked(_threads: Threads, signal: AbortSignal) {
   signal.throwIfAborted();
@@ -163,41 +146,24 @@ async function adopt({ writer, reader }: Threads, limit: number, signal: AbortSi
   return waiting ? writer.call('adopt', [limit], signal) : 0;
 }
 
-async function prune(
+async function deleteLanes(
   { writer, reader }: Threads,
+  marks: readonly LaneMark[],
+  signal: AbortSignal,
+): Promise<number> {
+  const unused = await reader.call('withoutJobs', [marks], signal);
+  return unused.length === 0 ? 0 : writer.call('deleteLanes', [unused], signal);
+}
+
+async function sweep(
+  { writer, reader }: Threads,
+  what: Sweepable,
   retention: Retention,
   limit: number,
   signal: AbortSignal,
 ): Promise<number> {
-  const old = await reader.call('findOld', [retention, limit], signal);
-  return writer.call('prune', [retention, limit, old], signal);
-}
-
-async function deliver(
-  threads: Threads,
-  noticeId: number,
-  { alarm, messages }: Delivery,
-  signal: AbortSignal,
-): Promise<Job[] | undefined> {
-  signal.throwIfAborted();
-  const { writer, clock } = threads;
-  const now = clock.now();
-  const encoded = messages.map(({ event, job }) => ({ event, ...encodeNewJobs([job], now) }));
-  const ids = await writer.call('deliver', [{ noticeId, alarm, messages: encoded, now }], signal);
-  return ids === undefined ? undefined : read(threads, ids, signal);
-}
-
-async function read({ writer }: Threads, ids: readonly number[], signal: AbortSignal): Promise<Job[]> {
-  return (await writer.call('read', [ids], signal)).map(decodeJob);
-}
-
-async function list(
-  { reader }: Threads,
-  filter: JobFilter,
-  page: { before: number | null; limit: number },
-  signal: AbortSignal,
-): Promise<ListedJob[]> {
-  return (await reader.call('list', [filter, page], signal)).map(decodeListedJob);
+  const found = await reader.call('findSwept', [what, limit], signal);
+  return found?.length === 0 ? 0 : writer.call('sweep', [what, { retention, limit, found }], signal);
 }
 
 async function insertWorkflow(
@@ -213,31 +179,6 @@ async function insertWorkflow(
   return writer.call('insertWorkflow', [{ ...options, ...encoded, now }], signal, { handedOver });
 }
 
-async function steps(
-  { reader }: Threads,
-  workflowId: number,
-  page: StepPage | null,
-  signal: AbortSignal,
-): Promise<WorkflowStep[]> {
-  return (await reader.call('steps', [workflowId, page], signal)).map(decodeStep);
-}
-
-function queues({ reader }: Threads, signal: AbortSignal): Promise<QueueState[]> {
-  return reader.call('queues', [null], signal);
-}
-
-/** Counting the queue's jobs is a longer read, so the reader does it. */
-async function setQueue(
-  { writer, reader }: Threads,
-  name: string,
-  settings: Partial<QueueSettings>,
-  signal: AbortSignal,
-): Promise<QueueState> {
-  await writer.call('setQueue', [name, settings], signal);
-  const [state] = await reader.call('queues', [name], signal);
-  return state as QueueState;
-}
-
 export const calls = {
   checkWritable,
   insert,
@@ -246,17 +187,9 @@ export const calls = {
   settle,
   applyChanges,
   edit,
-  findExpired,
-  findLost,
-  findSkippable,
   findUnlocked,
   adopt,
-  prune,
-  deliver,
-  read,
-  list,
+  deleteLanes,
+  sweep,
   insertWorkflow,
-  steps,
-  queues,
-  setQueue,
 };

@@ -11,6 +11,8 @@ export interface Context {
   lanes: Lanes;
   heads: LaneHeads;
   fairQueues: FairQueues;
+  /** See `Tx`. */
+  notes: Map<string, number>;
   /** The caller's time when the call was sent. */
   now: number;
   /** Changes to announce after the commit. */

@@ -1,8 +1,8 @@
 /** Copies a snapshot of a database while writes go on; any process that can read the file can do it. */
 
-import { existsSync, linkSync, rmSync } from 'node:fs';
+import { linkSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { WorkronError } from '../../../core/error.ts';
+import { requireNew } from '../../../ops/new-file.ts';
 import { syncPath } from '../../../ops/sync-path.ts';
 import { Database } from './database.ts';
 import { homeOf } from './home.ts';
@@ -11,7 +11,7 @@ import { toStoreError } from './store-error.ts';
 
 /** The target appears once the copy is complete and on disk. An existing file is not overwritten. */
 export function copyDatabase(from: string, to: string): void {
-  if (existsSync(to)) throw new WorkronError('bad_request', `${to} exists already; name another file`);
+  requireNew(to);
   const partial = `${to}.partial`;
   rmSync(partial, { force: true });
   try {

@@ -1,7 +1,7 @@
 /** One process owns a database file. The lock is the operating system's, so it ends with the process. */
 
-import { DatabaseSync } from 'node:sqlite';
 import { WorkronError } from '../../../core/error.ts';
+import { DatabaseSync } from './node-sqlite.ts';
 import { createPrivate } from './private-files.ts';
 import { isBusy } from './store-error.ts';
 

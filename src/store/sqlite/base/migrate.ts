@@ -2,7 +2,7 @@
 
 import { WorkronError } from '../../../core/error.ts';
 import { OLDEST_SHARED_CODE, requireCode } from '../../code.ts';
-import type { Migration } from '../../migration.ts';
+import { type Migration, requireFoundation } from '../../migration.ts';
 import type { Database } from './database.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { sql } from './sql.ts';
@@ -17,10 +17,11 @@ export function installedVersion(database: Database, file: string): number {
       `${file} is a database of another program (it has a table ${tables[0]}); name another file`,
     );
   }
-  const meta = database.get<{ schema_version: number; min_code: number }>(sql.schemaVersion);
+  const meta = database.get<{ schema_version: number; min_code: number; foundation?: string | null }>(sql.installed);
   if (meta === undefined)
     throw new WorkronError('store_unavailable', `${file} is incomplete; restore it from a backup`);
   requireCode(meta.min_code, file);
+  if (meta.schema_version > 0) requireFoundation(MIGRATIONS, meta.foundation, file);
   return meta.schema_version;
 }
 

@@ -4,16 +4,15 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Clock } from '../../../core/clock.ts';
 import type { Log } from '../../../ops/log.ts';
-import { askAll, bindAll } from '../../bind.ts';
 import { LocalHints } from '../../hint.ts';
 import type { Store } from '../../store.ts';
 import { transactional } from '../graph/enlist.ts';
-import { calls, type Threads } from './calls.ts';
 import { homeOf } from './home.ts';
 import { createPrivate, keepFolder, makePrivate, requireOwn } from './private-files.ts';
-import { type ReaderMethods, readerMethods } from './reader-methods.ts';
+import type { ReaderMethods } from './reader-methods.ts';
+import { storeOn } from './store-on.ts';
 import { Thread } from './thread.ts';
-import { urgentReads, type WriterMethods, writerMethods } from './writer-methods.ts';
+import type { WriterMethods } from './writer-methods.ts';
 
 export interface SqliteStore extends Store {
   /** Copies everything as of one moment into `file`, which must not exist, while others go on working. */
@@ -46,37 +45,17 @@ export async function openSqlite(options: { file: string; clock: Clock; log: Log
     makePrivate(file, log);
     const reader = await Thread.start<ReaderMethods>({ entry: 'reader', data: { file }, clock });
     log.debug({ file }, 'database opened');
-    return storeOn({ writer, reader, file, clock }, hints);
+    const own = { driver: 'sqlite', location: file, transactional: transactional(clock) } as const;
+    return {
+      ...storeOn({ writer, reader, file, clock }, hints, own),
+      async backup(target, signal) {
+        signal.throwIfAborted();
+        const copying = await Thread.start({ entry: 'backup', data: { file, target: resolve(target) }, clock });
+        await copying.ended;
+      },
+    };
   } catch (error) {
     await writer.close();
     throw error;
   }
-}
-
-function storeOn(threads: Threads, hints: LocalHints): SqliteStore {
-  const { writer, reader, file, clock } = threads;
-  return {
-    driver: 'sqlite',
-    location: file,
-    exclusive: true,
-    leaseKeeper: null,
-    transactional: transactional(clock),
-    deadlocks: () => 0,
-    ...askAll(writerMethods, (name, args, signal) => writer.call(name, args as never, signal)),
-    ...askAll(readerMethods, (name, args, signal) => reader.call(name, args as never, signal)),
-    ...bindAll(calls, threads),
-    fenced: (fence) => storeOn({ ...threads, writer: writer.fenced(fence, urgentReads) }, hints),
-    subscribe: (listener) => hints.subscribe(listener),
-    observe: (observer) => hints.observe(observer),
-    async backup(target, signal) {
-      signal.throwIfAborted();
-      const copying = await Thread.start({ entry: 'backup', data: { file, target: resolve(target) }, clock });
-      await copying.ended;
-    },
-    /** Calls in flight are answered first. The file is left whole, without its write-ahead log. */
-    async [Symbol.asyncDispose]() {
-      await reader.close();
-      await writer.close();
-    },
-  };
 }

@@ -2,6 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { Database } from './database.ts';
+import { engineMethods } from './engine.ts';
 import { encodeFailure } from './failure.ts';
 import { send } from './protocol.ts';
 import { readerMethods } from './reader-methods.ts';
@@ -15,7 +16,7 @@ try {
   serve(parentPort, {
     database,
     file,
-    methods: readerMethods,
+    methods: { ...readerMethods, ...engineMethods('read') },
     begin: 'begin',
     maxGroup: 1,
     close: () => database[Symbol.dispose](),

@@ -37,7 +37,7 @@ interface ThreadOptions {
   onChanged?: (changed: Announcement) => void;
 }
 
-interface ThreadCallOptions {
+export interface ThreadCallOptions {
   /** A leader's call: does nothing if the term is over. */
   fence?: TermFence;
   /** Buffers that are transferred to the thread instead of copied. */
@@ -73,8 +73,6 @@ export class Thread<M extends Methods> {
     const worker = await startThread(ENTRIES[entry], {
       workerData: data,
       name: `workron-sqlite-${entry}`,
-      // Node 22 and 24 warn about node:sqlite, once per thread.
-      execArgv: ['--disable-warning=ExperimentalWarning'],
     });
     const thread = new Thread<M>(options, worker);
     try {
@@ -87,15 +85,8 @@ export class Thread<M extends Methods> {
     return thread;
   }
 
-  /** The same thread for a leader: all methods but `reads` are called only in its term. */
   fenced(fence: () => TermFence, reads: Partial<M>): Calls<M> {
-    return {
-      call: async (method, args, signal, options) =>
-        this.call(method, args, signal, method in reads ? options : { ...options, fence: fence() }),
-      close: () => this.close(),
-      health: this.health,
-      fenced: (other) => this.fenced(other, reads),
-    };
+    return fencedCalls(this, fence, reads);
   }
 
   /** If the signal aborts before the call is sent, nothing happens; after that the abort only ends the caller's waiting. */
@@ -183,4 +174,15 @@ export class Thread<M extends Methods> {
     this.#ready.reject(this.#over);
     this.#ended.resolve();
   }
+}
+
+/** The same calls for a leader: all methods but `reads` are called only in its term. */
+export function fencedCalls<M extends Methods>(calls: Calls<M>, fence: () => TermFence, reads: Partial<M>): Calls<M> {
+  return {
+    call: async (method, args, signal, options) =>
+      calls.call(method, args, signal, method in reads ? options : { ...options, fence: fence() }),
+    close: () => calls.close(),
+    health: calls.health,
+    fenced: (other) => calls.fenced(other, reads),
+  };
 }

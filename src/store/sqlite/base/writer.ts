@@ -3,10 +3,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Disposables } from '../../../ops/disposables.ts';
 import { Database } from './database.ts';
+import { engineMethods } from './engine.ts';
 import { encodeFailure } from './failure.ts';
 import { recordHome } from './home.ts';
 import { lockFile } from './lock-file.ts';
 import { installedVersion, migrate } from './migrate.ts';
+import { refusePromoted } from './promotion-mark.ts';
 import { send } from './protocol.ts';
 import { serve } from './serve.ts';
 import { sql } from './sql.ts';
@@ -29,6 +31,7 @@ try {
   stack.use(lockFile(file));
   const database = stack.use(new Database(file, { readOnly: false }));
   const installed = installedVersion(database, file);
+  if (installed > 0) refusePromoted(database, file);
   database.script(`
     pragma journal_mode = wal;
     pragma synchronous = full;
@@ -42,7 +45,7 @@ try {
   serve(parentPort, {
     database,
     file,
-    methods: writerMethods,
+    methods: { ...writerMethods, ...engineMethods('write', 'urgent') },
     begin: 'begin immediate',
     maxGroup: 64,
     close: () => stack[Symbol.dispose](),

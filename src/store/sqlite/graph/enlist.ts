@@ -3,7 +3,6 @@
  * statements. A connection that answers at once gets all of them in one turn, as its transaction may end in this turn.
  */
 
-import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../../core/clock.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { NewJob } from '../../../core/job.ts';
@@ -13,6 +12,7 @@ import { FLAG, LINKED, specFlags } from '../../flags.ts';
 import { keyHeld, refuseReplace, unknownParents } from '../../refusals.ts';
 import { encodeSpec } from '../../spec.ts';
 import type { Enlisted, RunStatement, Transactional } from '../../transactional.ts';
+import { DatabaseSync } from '../base/node-sqlite.ts';
 import { sql } from '../base/sql.ts';
 import { encodeDependencies } from '../jobs/new-job-row.ts';
 

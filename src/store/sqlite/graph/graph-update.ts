@@ -112,7 +112,7 @@ export class GraphUpdate {
   #writeWorkflows(context: Context): void {
     const { database, now } = context;
     for (const id of this.#workflows.ids) {
-      const row = database.get<WorkflowRow>(sql.workflows, id);
+      const row = database.get<WorkflowRow>(sql.workflowCounts, id);
       if (row === undefined) continue;
       const after = this.#workflows.apply(id, countsOf(row), row.started_at !== null);
       const { open, fine, failed, cancelled, status } = after;

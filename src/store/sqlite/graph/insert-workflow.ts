@@ -8,15 +8,16 @@ import type { GroupState, Workflow } from '../../../core/dag/workflow.ts';
 import { endStep, openSteps, type StepCounts, workflowStatus } from '../../../core/dag/workflow-status.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { Reason, Status, TerminalStatus } from '../../../core/job.ts';
+import { workflow } from '../../engine/graph/workflows.ts';
 import { FLAG } from '../../flags.ts';
 import { inPieces } from '../../in-pieces.ts';
 import type { InsertOptions } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
+import { txOn } from '../base/engine.ts';
 import { sql } from '../base/sql.ts';
 import { answeredBefore, remember } from '../jobs/idempotency.ts';
 import { PIECE } from './insert-dependent.ts';
 import { type DependencyRow, link, type ParentEnds, parentEndsOf } from './parents.ts';
-import { decodeWorkflow, type WorkflowRow } from './workflow-row.ts';
 
 /** One step: its place in the graph, and the columns of its live row. Parents are indexes in the list of steps. */
 export type NewStepRow = readonly [
@@ -77,19 +78,16 @@ interface InsertWorkflowAnswer {
   replayed: boolean;
 }
 
-export function insertWorkflow(sent: Context, input: InsertWorkflowInput): InsertWorkflowAnswer {
+export async function insertWorkflow(sent: Context, input: InsertWorkflowInput): Promise<InsertWorkflowAnswer> {
   const context = { ...sent, now: input.now };
   const { idempotency } = input;
   if (idempotency !== undefined) {
     const answered = answeredBefore(context, idempotency);
-    if (answered !== undefined) return { workflow: replay(context, answered.workflowId ?? 0), replayed: true };
+    if (answered !== undefined) return { workflow: await replay(context, answered.workflowId ?? 0), replayed: true };
   }
   const workflowId = addWorkflow(context, input, []);
   if (idempotency !== undefined) remember(context, idempotency, { items: [], workflowId });
-  return {
-    workflow: decodeWorkflow(context.database.get<WorkflowRow>(sql.workflows, workflowId) as WorkflowRow),
-    replayed: false,
-  };
+  return { workflow: (await workflow(txOn(context), workflowId)) as Workflow, replayed: false };
 }
 
 const decoder = new TextDecoder();
@@ -118,10 +116,10 @@ export function addWorkflow(context: Context, input: NewWorkflowInput, after: re
   return workflowId;
 }
 
-function replay({ database }: Context, id: number): Workflow {
-  const row = database.get<WorkflowRow>(sql.workflows, id);
-  if (row === undefined) throw new WorkronError('workflow_not_found', `Workflow ${id} no longer exists`);
-  return decodeWorkflow(row);
+async function replay(context: Context, id: number): Promise<Workflow> {
+  const found = await workflow(txOn(context), id);
+  if (found === undefined) throw new WorkronError('workflow_not_found', `Workflow ${id} no longer exists`);
+  return found;
 }
 
 function refuseUnknown({ database }: Context, steps: readonly NewStepRow[]): void {

@@ -26,7 +26,7 @@ export function reopen(
   const { jobId, attempt } = fence;
   database.run(ended.attempt === 0 ? sql.dropRun : sql.reopenRun, jobId, ended.attempt);
   database.run(sql.reopenInEdges, jobId);
-  if (context.lanes.hasGangs) database.run(sql.leavePlaces, JSON.stringify([jobId]));
+  database.run(sql.leavePlaces, JSON.stringify([jobId]));
   const { flags, edges } = revive(context, jobId, {
     status: 'blocked',
     dueAt: now,

@@ -29,6 +29,8 @@ export class Admission {
   readonly #looking: { parking: number } | undefined;
   readonly #uses = new Map<string, MeterUse>();
   readonly #started = new Map<number, Meter[]>();
+  /** The job that was read last: one that is admitted is taken next. */
+  #last: (OfJob & { jobId: number }) | undefined;
   #parked = 0;
 
   /** `looking`: nothing is written, and this parking is looked at even if it is closed. */
@@ -135,6 +137,11 @@ export class Admission {
   }
 
   #metersOf(jobId: number): OfJob {
+    if (this.#last?.jobId !== jobId) this.#last = { jobId, ...this.#readMeters(jobId) };
+    return this.#last;
+  }
+
+  #readMeters(jobId: number): OfJob {
     type Row = { limits: string | null; rates: string | null; on_limit: string | null };
     const row = this.#context.database.get<Row>(sql.metersOfJobs, JSON.stringify([jobId]));
     const limits = JSON.parse(row?.limits ?? '[]') as Limit[];

@@ -14,10 +14,11 @@ interface Requeue {
   counters: Counters;
   delayMs: number;
   record: AttemptEnd;
+  suspect?: boolean;
 }
 
 /** The job waits again: without a delay in its old place or, in a fair queue, behind the waiting jobs of its key. */
-export function requeue(context: Context, jobId: number, { counters, delayMs, record }: Requeue): void {
+export function requeue(context: Context, jobId: number, { counters, delayMs, record, suspect }: Requeue): void {
   const { database, now, effects, graphUpdate } = context;
   const { failures, interruptions, snoozes, losses } = counters;
   const { outcome, exitCode, signal, error } = record;
@@ -34,6 +35,8 @@ export function requeue(context: Context, jobId: number, { counters, delayMs, re
     snoozes,
     losses,
     record.outcome === 'returned' ? 1 : 0,
+    FLAG.gangStop | (suspect === false ? FLAG.suspect : 0),
+    suspect === true ? FLAG.suspect : 0,
   );
   if (dueAt !== null) effects.willBeDue(dueAt);
   else {

@@ -10,10 +10,11 @@ import {
   type WaitingMember,
   waitingGangs,
 } from '../../../core/place-gangs.ts';
+import { workers } from '../../engine/workers.ts';
 import type { ClaimRequest } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
+import { txOn } from '../base/engine.ts';
 import { sql } from '../base/sql.ts';
-import { workers } from '../cluster/workers.ts';
 import type { WorkerState } from './claim.ts';
 import { Headroom } from './headroom.ts';
 import { reservations } from './reservations.ts';
@@ -59,19 +60,19 @@ function waitingMembers({ database, lanes }: Context, { paused }: { paused: bool
 }
 
 export function incompleteGangs(context: Context): IncompleteGang[] {
-  return context.lanes.hasGangs ? incompleteIn(waitingMembers(context, { paused: true }), readPlaces(context)) : [];
+  const waiting = waitingMembers(context, { paused: true });
+  return waiting.length === 0 ? [] : incompleteIn(waiting, readPlaces(context));
 }
 
-export function placeGangs(context: Context): number {
+export async function placeGangs(context: Context): Promise<number> {
   const { database, lanes, now, effects } = context;
-  if (!lanes.hasGangs) return 0;
   const waiting = waitingMembers(context, { paused: false });
   if (waiting.length === 0) return 0;
   const places = readPlaces(context);
   const gangs = waitingGangs(waiting, places);
   if (gangs.length === 0) return 0;
   const headroom = new Headroom(context);
-  const able = workers(context).filter(({ id }) => {
+  const able = (await workers(txOn(context))).filter(({ id }) => {
     return !database.get<WorkerState>(sql.workerState, id, now)?.silent;
   });
   const heads = database
@@ -129,7 +130,7 @@ export function dropPlaces({ database, effects }: Context, dropped: readonly Dro
 }
 
 /** Accepts the places that the offer has room for. Returns the members that can start. */
-export function startPlaced(context: Context, request: ClaimRequest, places: readonly PlaceInLane[]): number[] {
+export function startPlaced(context: Context, request: ClaimRequest, places: readonly PlaceInLane[]): HeldPlace[] {
   const { database, effects } = context;
   const headroom = new Headroom(context);
   const { accepting, starting } = planPlaces(request, places, ({ queue }) => headroom.left(queue));
@@ -139,7 +140,7 @@ export function startPlaced(context: Context, request: ClaimRequest, places: rea
   }
   const ids = starting.map(({ jobId }) => jobId);
   if (ids.length > 0) database.run(sql.startPlaces, JSON.stringify(ids));
-  return ids;
+  return starting;
 }
 
 /** The hosts of each of these gangs. */

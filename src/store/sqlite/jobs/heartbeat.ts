@@ -1,19 +1,18 @@
-import type { AttemptEnd } from '../../../core/attempt-end.ts';
-import type { Counters } from '../../../core/job.ts';
 import { type Heartbeat, type HeartbeatAnswer, type LeaseRef, listedIn } from '../../../core/lease.ts';
-import { FLAG } from '../../flags.ts';
+import { giveBack } from '../../../core/transition.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
+import { decodeJob } from '../reads/job-row.ts';
+import { read } from '../reads/reading.ts';
+import { applyChanges } from './apply-changes.ts';
 import type { WorkerState } from './claim.ts';
-import { end, requeue } from './finish.ts';
 
-interface HeldRow extends Counters {
+interface HeldRow {
   job_id: number;
   attempt: number;
   claim_seq: number | null;
   renewed_at: number | null;
   cancel_requested_at: number | null;
-  flags: number;
 }
 
 export function heartbeat(context: Context, beat: Heartbeat): HeartbeatAnswer | undefined {
@@ -33,12 +32,16 @@ export function heartbeat(context: Context, beat: Heartbeat): HeartbeatAnswer | 
     const isListed = lists(refTo(row));
     if (!isListed && row.claim_seq !== null && seenClaim !== null && row.claim_seq <= seenClaim) {
       returned.push(refTo(row));
-      giveBack(context, row);
       continue;
     }
     kept.set(row.job_id, row);
     if (isListed && row.renewed_at !== null) renewed.push(row.job_id);
   }
+  const jobs = read(
+    context,
+    returned.map(({ jobId }) => jobId),
+  );
+  applyChanges(context, giveBack(jobs.map(decodeJob)));
   if (renewed.length > 0) database.run(sql.renewLeases, JSON.stringify(renewed), now);
   return {
     cancel: [...kept.values()].filter((row) => row.cancel_requested_at !== null).map(refTo),
@@ -48,23 +51,6 @@ export function heartbeat(context: Context, beat: Heartbeat): HeartbeatAnswer | 
     drain: worker.draining === 1,
     returned,
   };
-}
-
-/** Returns a job that the worker never received to its queue. */
-function giveBack(context: Context, row: HeldRow): void {
-  const record: AttemptEnd = { outcome: 'returned', exitCode: null, signal: null, error: null };
-  if (row.cancel_requested_at === null || row.flags & FLAG.gangStop) {
-    requeue(context, row.job_id, { counters: row, delayMs: 0, record });
-    return;
-  }
-  const stopped: AttemptEnd = { ...record, outcome: 'cancelled' };
-  end(context, row.job_id, row.flags, {
-    counters: row,
-    status: 'cancelled',
-    reason: 'cancelled',
-    record: stopped,
-    error: null,
-  });
 }
 
 function refTo(row: HeldRow): LeaseRef {

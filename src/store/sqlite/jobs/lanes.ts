@@ -8,7 +8,6 @@ export class Lanes {
   readonly #database: Database;
   readonly #ids = new Map<string, number>();
   readonly #lanes = new Map<number, Lane>();
-  #hasGangs: boolean | undefined;
 
   constructor(database: Database) {
     this.#database = database;
@@ -18,18 +17,12 @@ export class Lanes {
   idOf(key: string): number {
     const known = this.#ids.get(key);
     if (known !== undefined) return known;
-    const queue = laneFromKey(key).queue;
-    const stored = this.#database.get<{ id: number }>(sql.lanesByKey, key);
-    const id = stored?.id ?? this.#database.insert(sql.insertLanes, key, queue);
+    const { queue, gang } = laneFromKey(key);
+    const stored = this.#database.get<{ id: number; marked: number }>(sql.lanesByKey, key);
+    if (stored?.marked) this.#database.run(sql.unmarkLanes, stored.id);
+    const id = stored?.id ?? this.#database.insert(sql.insertLanes, key, queue, gang ? 1 : 0);
     this.#ids.set(key, id);
-    this.#hasGangs = undefined;
     return id;
-  }
-
-  /** True if there has been a gang. */
-  get hasGangs(): boolean {
-    this.#hasGangs ??= this.#database.get(sql.anyGangLane) !== undefined;
-    return this.#hasGangs;
   }
 
   laneOf(id: number): Lane {
@@ -43,10 +36,9 @@ export class Lanes {
     return lane;
   }
 
-  /** Lanes written by a transaction that was rolled back do not exist. */
+  /** Lanes written by a transaction that was rolled back do not exist, and marked ones are looked up again before they are used. */
   forget(): void {
     this.#ids.clear();
     this.#lanes.clear();
-    this.#hasGangs = undefined;
   }
 }

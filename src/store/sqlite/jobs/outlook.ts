@@ -1,20 +1,22 @@
 import { memberOutlook } from '../../../core/claim-places.ts';
 import { claimLimitOf, couldRun, type Outlook, offerOf, outlookOf } from '../../../core/outlook.ts';
+import { workers } from '../../engine/workers.ts';
 import type { Context } from '../base/context.ts';
+import { txOn } from '../base/engine.ts';
 import { sql } from '../base/sql.ts';
-import { workers } from '../cluster/workers.ts';
 import { Admission } from './admission.ts';
-import { choose, type WorkerState } from './claim.ts';
+import { choose } from './choose.ts';
+import { suspectsOf, type WorkerState } from './claim.ts';
 import { readPlaces } from './gangs.ts';
 import { Headroom } from './headroom.ts';
 
 /** Chooses for each worker as its claim would, and takes nothing. */
-export function outlook(context: Context, jobId: number): Outlook[] {
+export async function outlook(context: Context, jobId: number): Promise<Outlook[]> {
   const { database, lanes, heads, now } = context;
   const place = database.get<{ lane: number; parking: number }>(sql.pendingLane, jobId);
   if (place === undefined) return [];
   const lane = lanes.laneOf(place.lane);
-  const claiming = workers(context).filter(({ id }) => {
+  const claiming = (await workers(txOn(context))).filter(({ id }) => {
     const state = database.get<WorkerState>(sql.workerState, id, now);
     return !state?.draining && !state?.silent;
   });
@@ -25,11 +27,16 @@ export function outlook(context: Context, jobId: number): Outlook[] {
     return memberOutlook(jobId, { workers: claiming, places, left: ({ queue }) => headroom.left(queue) });
   }
   const able = claiming.filter((worker) => couldRun(worker, lane));
+  const suspects = suspectsOf(context, { suspects: 1 });
   return able.map((worker) => {
     // What the last choice has chosen was not taken.
     heads.forget();
     const request = { workerId: worker.id, limit: claimLimitOf(worker), offer: offerOf(worker), claimSeq: null };
     const admission = new Admission(context, place);
-    return outlookOf(worker, { id: jobId, lane }, choose(context, request, { admission, places }));
+    return outlookOf(
+      worker,
+      { id: jobId, lane },
+      choose(context, request, { admission, places, members: [], suspects }),
+    );
   });
 }

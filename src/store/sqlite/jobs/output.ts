@@ -1,7 +1,6 @@
-/** Output and progress of attempts. */
+/** Output of attempts. */
 
-import type { Report } from '../../../core/lease.ts';
-import { LOG_HALF_BYTES, type LogChunk, type LogPiece, PROBE_BYTES } from '../../../core/output.ts';
+import { LOG_HALF_BYTES, type LogChunk, PROBE_BYTES } from '../../../core/output.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 
@@ -9,8 +8,16 @@ export function appendLogs(context: Context, chunks: readonly LogChunk[]): boole
   return chunks.map((chunk) => appendLog(context, chunk));
 }
 
-function appendLog({ database, now }: Context, { jobId, attempt, workerId, offset, data }: LogChunk): boolean {
-  if (database.get(sql.isHeld, jobId, attempt, workerId) === undefined) return false;
+/** True if the attempt may still be written about. */
+function isWritable({ database }: Context, { jobId, attempt, workerId, completed }: LogChunk): boolean {
+  if (database.get(sql.isHeld, jobId, attempt, workerId) !== undefined) return true;
+  return completed === true && database.get(sql.isDone, jobId, attempt, workerId) !== undefined;
+}
+
+function appendLog(context: Context, chunk: LogChunk): boolean {
+  const { database, now } = context;
+  const { jobId, attempt, offset, data } = chunk;
+  if (!isWritable(context, chunk)) return false;
   if (data.length === 0) return true;
   if (database.run(sql.insertLog, jobId, attempt, offset, data, now) === 0) return true;
   const end = database.get<{ end: number }>(sql.logEnd, jobId, attempt)?.end ?? 0;
@@ -24,39 +31,4 @@ export function insertProbe({ database }: Context): void {
 
 export function deleteProbe({ database }: Context): void {
   database.run(sql.deleteProbe);
-}
-
-interface LogRow {
-  start: number;
-  data: Uint8Array;
-  received_at: number;
-}
-
-interface ReadLogInput {
-  jobId: number;
-  attempt: number;
-  from: number;
-  maxBytes: number;
-}
-
-export function readLog({ database }: Context, { jobId, attempt, from, maxBytes }: ReadLogInput): LogPiece[] {
-  const found: LogPiece[] = [];
-  let bytes = 0;
-  for (const { start, data, received_at } of database.each<LogRow>(sql.readLog, jobId, attempt, from)) {
-    if (found.length > 0 && bytes + data.length > maxBytes) break;
-    found.push({ offset: start, data, receivedAt: received_at });
-    bytes += data.length;
-  }
-  return found;
-}
-
-export function report(context: Context, reports: readonly Report[]): boolean[] {
-  return reports.map((one) => reportOne(context, one));
-}
-
-function reportOne({ database, effects }: Context, { jobId, attempt, workerId, progress }: Report): boolean {
-  if (database.get(sql.isHeld, jobId, attempt, workerId) === undefined) return false;
-  database.run(sql.setProgress, jobId, attempt, progress.fraction, progress.text);
-  effects.changedJob(jobId);
-  return true;
 }

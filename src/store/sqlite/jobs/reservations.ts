@@ -5,6 +5,7 @@ import {
   type StoredReservation,
   type Surroundings,
 } from '../../../core/capacity.ts';
+import type { HeldPlace } from '../../../core/claim-places.ts';
 import { type StoredTimes, timesOf } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
@@ -23,18 +24,24 @@ interface ReservationRow {
   renewed_at: number;
 }
 
-/** What a claim of this worker must know before it can reserve. */
-export function surroundingsOf(context: Context, workerId: number): Surroundings {
+/** What a claim of this worker that starts these members of gangs must know before it can reserve. */
+export function surroundingsOf(context: Context, workerId: number, members: readonly HeldPlace[]): Surroundings {
   const { database, lanes, now } = context;
+  const timesOfJob = (jobId: number) => timesOf(database.get<StoredTimes>(sql.runTimes, jobId));
+  const starting = members.map(({ jobId, lane }) => ({
+    resources: lane.resources,
+    endsAt: latestEnd(timesOfJob(jobId), now),
+  }));
+  const running = database.all<UseRow>(sql.usesOf, workerId).map((row) => ({
+    resources: lanes.laneOf(row.lane).resources,
+    endsAt: latestEnd(timesOf(row), row.started_at ?? now),
+  }));
   const resources = database.get<{ resources: string }>(sql.workerResources, workerId)?.resources;
   return {
     now,
     total: resources === undefined ? {} : (JSON.parse(resources) as Record<string, number>),
-    uses: database.all<UseRow>(sql.usesOf, workerId).map((row) => ({
-      resources: lanes.laneOf(row.lane).resources,
-      endsAt: latestEnd(timesOf(row), row.started_at ?? now),
-    })),
-    timesOf: (jobId) => timesOf(database.get<StoredTimes>(sql.runTimes, jobId)),
+    uses: [...running, ...starting],
+    timesOf: timesOfJob,
     reservations: reservations(context),
   };
 }

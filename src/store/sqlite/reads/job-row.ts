@@ -3,8 +3,8 @@
 import type { CheckpointKind } from '../../../core/checkpoint.ts';
 import type { Condition } from '../../../core/dag/conditions.ts';
 import type { ClaimedJob, Dependency, Job, JobSpec, Reason, RunContext, Status } from '../../../core/job.ts';
-import { type CutField, type ListedJob, listedJob } from '../../../core/job-filter.ts';
 import type { Thrown } from '../../../core/outcome.ts';
+import { FLAG } from '../../flags.ts';
 import { claimedJob, decodeSpec, type SpecColumns, type StoredSpec, uniqueKeyOf } from '../../spec.ts';
 
 export type SpecRow = readonly [
@@ -50,11 +50,6 @@ export type JobRow = readonly [
   /** What a list has cut, with commas; `null` for a job that was read whole. */
   cut: string | null,
 ];
-
-export function decodeListedJob(row: JobRow): ListedJob {
-  const cut = row.at(-1) as string;
-  return listedJob(decodeJob(row), cut === '' ? [] : (cut.split(',') as CutField[]));
-}
 
 /** The id of any row that begins with one. */
 export function idOf([id]: readonly [id: number, ...unknown[]]): number {
@@ -103,7 +98,7 @@ export function decodeJob(row: JobRow): Job {
   };
 }
 
-export function decodeThrown(text: string | null): Thrown | null {
+function decodeThrown(text: string | null): Thrown | null {
   return text === null ? null : (JSON.parse(text) as Thrown);
 }
 
@@ -154,6 +149,7 @@ export function decodeClaimedJob(
   });
   job.runContext = runContext;
   if (prefetch) job.prefetched = true;
+  if (row[CLAIMED.flags] & FLAG.suspect) job.suspect = true;
   return job;
 }
 

@@ -5,6 +5,7 @@ import type { PlannedRun } from '../../../core/schedule/plan-line.ts';
 import { jobForTick, workflowForTick } from '../../../core/schedule/run-for-tick.ts';
 import type { Schedule } from '../../../core/schedule/schedule.ts';
 import type { Run } from '../../../core/schedule/tick.ts';
+import type { WantedRun } from '../../sql/tx.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import { insertDependent } from '../graph/insert-dependent.ts';
@@ -13,8 +14,19 @@ import { encodeNewWorkflow } from '../graph/new-workflow.ts';
 import { parentEndsOf } from '../graph/parents.ts';
 import { encodeDependencies, encodeNewJobs, type NewJobRow } from '../jobs/new-job-row.ts';
 
+/** Starts runs in order. One that follows the previous run follows the one before it in the list. */
+export function startRuns(context: Context, wanted: readonly WantedRun[]): Run[] {
+  const started: Run[] = [];
+  for (const { schedule, run, open } of wanted) {
+    const previous = started.slice(-1);
+    const follows = run.place === 'follow_previous' ? previous : run.place === 'free' ? [] : open;
+    started.push(start(context, schedule, run, follows));
+  }
+  return started;
+}
+
 /** Starts a run that waits for the end of the runs that it follows. */
-export function start(context: Context, { target }: Schedule, run: PlannedRun, follows: readonly Run[]): Run {
+function start(context: Context, { target }: Schedule, run: PlannedRun, follows: readonly Run[]): Run {
   const { database, now } = context;
   const after = follows.flatMap((one) => jobsOf(context, one));
   const { line } = run.tick;

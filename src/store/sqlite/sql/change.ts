@@ -26,7 +26,7 @@ export const changeSql = {
       thrown, cpu_ms, max_rss)
     select job_id, attempt, ?3, worker_id, coalesce(started_at, ?2), ?2, ?4, ?5, ?6, ?7, ?8, ?9 from live where job_id = ?1`,
   requeue: `update live set status = ?2, due = coalesce(?3, due), failures = ?4, interruptions = ?5, snoozes = ?6, losses = ?7,
-      claim_seq = null, renewed_at = null, cancel_requested_at = null, flags = flags & ~${FLAG.gangStop}, expires_at = iif(?8, expires_at, null)
+      claim_seq = null, renewed_at = null, cancel_requested_at = null, flags = flags & ~?9 | ?10, expires_at = iif(?8, expires_at, null)
     where job_id = ?1`,
   /** ?13: whether an attempt was running; if not, the row's attempt is 0. */
   endRun: `insert into run (job_id, attempt, status, reason, outcome, worker_id, started_at, ended_at, due, exit_code,

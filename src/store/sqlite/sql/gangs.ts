@@ -2,11 +2,15 @@
 
 import type { Twins } from '../../statements.ts';
 
+/** True for a gang whose jobs were deleted. */
+const isLeft = `not exists (select 1 from job where job.id = gang.job_id)
+    and not exists (select 1 from place where place.gang_id = gang.id)`;
+
 export const gangsSql = {
   waitingMembers: `select l.job_id as id, l.lane, -l.rank as priority, l.due, l.failures, j.spec -> 'gang' as gang,
       (l.attempt > 0 or exists (select 1 from gang g where g.id = j.spec -> 'gang' ->> 'id')) as begun
     from lane n join live l on l.status = 'pending' and l.lane = n.id join job j on j.id = l.job_id
-    where n.key like '%,"gang"]' and not exists (select 1 from place p where p.job_id = l.job_id)
+    where n.gang and not exists (select 1 from place p where p.job_id = l.job_id)
       and (?2 or not exists (select 1 from queue q where q.name = n.queue and q.paused_at is not null))
     order by l.rank, l.due, l.job_id limit ?1`,
   places: `select p.job_id, p.gang_id, p.rank, p.size, p.worker_id, p.accepted, p.started, p.until, p.success, l.lane
@@ -28,12 +32,11 @@ export const gangsSql = {
   dropPlaces: `delete from place where gang_id = ?1 and exists (select 1 from gang where id = ?1 and term = ?2)
     and not (?3 and exists (select 1 from place where gang_id = ?1 and started))`,
   leavePlaces: 'delete from place where job_id in (select value from json_each(?))',
-  pruneGangs: `delete from gang where not exists (select 1 from job where job.id = gang.job_id)
-    and not exists (select 1 from place where place.gang_id = gang.id)`,
+  pruneGangs: `delete from gang where id in (select value from json_each(?)) and ${isLeft}`,
   gangHosts: `select p.gang_id, p.rank, coalesce(w.profile ->> 'address', w.profile ->> 'host', '') as host
     from place p left join worker w on w.id = p.worker_id
     where p.gang_id in (select value from json_each(?)) and p.worker_id is not null order by p.gang_id, p.rank`,
 
-  // SQLite only: PostgreSQL knows all lanes.
-  anyGangLane: `select 1 as found from lane where key like '%,"gang"]' limit 1`,
+  // SQLite only: the reader finds what the writer deletes.
+  leftGangs: `select id from gang where ${isLeft} limit ?`,
 } satisfies Twins<'gangs'>;

@@ -20,8 +20,6 @@ export const groupsSql = {
     where j.group_id = ? and r.status = 'failed' order by j.group_index limit 1`,
   resultOf: 'select value from result where job_id = ?',
   groupsNeedingItems: 'select job_id from job_group where needs_items = 1 order by job_id limit ?',
-  graphWork: `select exists (select 1 from intake) as adopt, exists (select 1 from cascade) as cascade,
-    exists (select 1 from job_group where needs_items = 1) as expand`,
 
   // SQLite only: one statement for each table.
   setNeedsItems: 'update job_group set needs_items = ?2 where job_id = ?1',

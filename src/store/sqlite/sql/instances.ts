@@ -11,13 +11,6 @@ export const instancesSql = {
     where leader.expires_at <= ?5`,
   resign: 'update leader set expires_at = ?2 where instance_id = ?1 and expires_at > ?2',
   duties: 'select * from leader order by duty',
-  beatInstance: `insert into instance (id, host, pid, roles, version, url, beat_ms, started_at, seen_at)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
-    on conflict (id) do update set host = excluded.host, pid = excluded.pid, roles = excluded.roles,
-      version = excluded.version, url = excluded.url, beat_ms = excluded.beat_ms, seen_at = excluded.seen_at`,
-  instances: 'select * from instance order by started_at, id',
-  leaveInstance: 'delete from instance where id = ?',
-  forgetInstances: 'delete from instance where seen_at < ?',
 
   // SQLite only: one process owns the file.
   /** The owner of the file is the only process, so earlier leaders have ended. */

@@ -1,21 +1,18 @@
 /** Workflows with the counts of their steps. */
 
 import type { Twins } from '../../statements.ts';
-import { jobsFrom, wholeColumns } from './read.ts';
 
 export const workflowsSql = {
   insertWorkflow: `insert into workflow (name, params, status, created_at, ended_at, rerun_of, total, open_steps, fine_steps,
       failed_steps, cancelled_steps, notify, definition, definition_version, submitted_by)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  workflows: 'select * from workflow where id = ?',
-  skippedSteps: `select j.workflow_id, count(*) as count from json_each(?) i join job j on j.workflow_id = i.value
-      join run r on r.job_id = j.id and r.status = 'skipped'
-    where j.group_id is null group by j.workflow_id`,
   writeWorkflows: `update workflow set status = ?2, ended_at = ?3, open_steps = ?4, fine_steps = ?5, failed_steps = ?6,
       cancelled_steps = ?7
     where id = ?1`,
 
-  // SQLite only: steps have separate insert statements.
+  // SQLite only: the counts are read and written row by row, and steps have separate insert statements.
+  workflowCounts:
+    'select id, notify, started_at, open_steps, fine_steps, failed_steps, cancelled_steps from workflow where id = ?',
   /** ?1 rows [...new job up to its spec, key, rerun of], ?2 now, ?3 the workflow, ?4 the first one's id. */
   insertSteps: `insert into job (id, queue, kind, name, priority, tags, created_at, spec, workflow_id, step_key, rerun_of)
     select ?4 + key, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ?2, value ->> 5, ?3, value ->> 6,
@@ -32,8 +29,4 @@ export const workflowsSql = {
       interruptions, snoozes, losses)
     select value ->> 0, 0, value ->> 1, value ->> 2, value ->> 1, ?2, value ->> 3, 0, 0, 0, 0, 0 from json_each(?1)`,
   keepResult: 'insert into result (job_id, value) select ?1, value from result where job_id = ?2',
-  steps: `select ${wholeColumns}, f.source, f.total, f.max_parallel, f.inserted, f.open_items, f.fine_items, f.failed_items,
-      f.cancelled_items
-    from ${jobsFrom.all} left join job_group f on f.job_id = j.id
-    where j.workflow_id = ?1 and j.id > ?2 and j.group_id is null order by j.id limit ?3`,
 } satisfies Twins<'workflows'>;

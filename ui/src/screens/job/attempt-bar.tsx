@@ -19,7 +19,7 @@ interface AttemptBarProps {
   onChoose: (attempt: string | null) => void;
 }
 
-/** The life of a job in one line: it waited, ran, backed off, ran again. A click shows the log of that attempt. */
+/** The life of a job in one line: it waited, ran, waited, ran again. A click shows the log of that attempt. */
 export function AttemptBar({ job, attempts, chosen, onChoose }: AttemptBarProps) {
   const now = useNow();
   const segments = segmentsOf(job, attempts, now);
@@ -39,7 +39,8 @@ function Part({ segment, chosen, onChoose }: { segment: Segment } & Pick<Attempt
   const style = { flexGrow: Math.max(1, Math.sqrt(to - from)) };
   const took = durationText(to - from);
   if (kind !== 'run') {
-    const text = `${kind === 'wait' ? 'waited' : 'backed off'} ${took}`;
+    // Between attempts a job backs off, or somebody retries it.
+    const text = `waited ${took}`;
     return (
       <li className={`attempt-part attempt-${kind}`} style={style} title={text}>
         <span className="attempt-words">{text}</span>

@@ -6,7 +6,7 @@
 // Every control sequence except colours: titles and links (OSC), cursor movements, charsets.
 const CONTROL_SEQUENCES =
   // oxlint-disable-next-line no-control-regex
-  /\u001b(?:\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[PX^_][^\u001b]*(?:\u001b\\)?|\[[0-9;:?<=>!]*[ -/]*[@-ln-~]|[()*+][0-9A-Za-z]|[0-9A-Za-z=><~|}])/g;
+  /\u001b(?:\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[PX^_][^\u001b]*(?:\u001b\\)?|\[[0-9;:?<=>]*[ -/]*[@-ln-~]|[()*+][0-9A-Za-z]|[0-9A-Za-z=><~|}])/g;
 // oxlint-disable-next-line no-control-regex
 const COLOUR = /\u001b\[([0-9;:]*)m/g;
 const MAX_LINE_LENGTH = 20_000;
@@ -97,9 +97,9 @@ export class LogLines {
 
 /** The last version of a line that was overwritten, as a terminal shows it. */
 function collapsed(line: string): string {
-  const trimmed = line.replace(/\r+$/, '');
-  const at = trimmed.lastIndexOf('\r');
-  return at === -1 ? trimmed : trimmed.slice(at + 1);
+  let end = line.length;
+  while (end > 0 && line[end - 1] === '\r') end -= 1;
+  return line.slice(end === 0 ? 0 : line.lastIndexOf('\r', end - 1) + 1, end);
 }
 
 function colourAfter({ text, colour }: LogLine): string {

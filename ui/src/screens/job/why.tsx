@@ -1,10 +1,11 @@
 import { Link } from 'wouter';
 import type { JobDetail } from '../../../../src/api/job.ts';
+import { reasonText } from '../../../../src/api/words/reason.ts';
+import { waitingText } from '../../../../src/api/words/waiting.ts';
 import { Took, When } from '../../parts/when.tsx';
 import { givenTags } from '../../words/gang.ts';
 import { dayText } from '../../words/instant.ts';
 import { queuePath } from '../../words/queue-path.ts';
-import { reasonText } from '../../words/reason.ts';
 import { hasEnded } from '../../words/state.ts';
 import { visibleLine, visibleText } from '../../words/visible-text.ts';
 import { isGroup } from './is-group.ts';
@@ -12,8 +13,7 @@ import { WorkerName } from './worker-name.tsx';
 
 /** The job's state in words: what it waits for, how long it has run, why it ended. */
 export function Why({ job }: { job: JobDetail }) {
-  // The items of a for_each step say how it failed.
-  const reason = isGroup(job) ? null : reasonText(job);
+  const reason = endText(job);
   const tags = givenTags(job);
   return (
     <div className="why">
@@ -46,9 +46,10 @@ export function Why({ job }: { job: JobDetail }) {
           </Fact>
         )}
       </dl>
-      {job.waiting_for !== null && (
+      {job.waiting !== null && (
         <p className="why-line" data-why="">
-          Waiting for <bdi>{visibleLine(withLocalTimes(job.waiting_for))}</bdi>.
+          Waiting for{' '}
+          <bdi>{visibleLine(waitingText(job.waiting, { at: (instant) => dayText(Date.parse(instant)) }))}</bdi>.
         </p>
       )}
       {reason !== null && (
@@ -56,16 +57,29 @@ export function Why({ job }: { job: JobDetail }) {
           {reason}
         </p>
       )}
-      {job.status !== 'done' && job.error !== null && <ErrorText job={job} error={job.error} />}
+      {job.status !== 'done' && job.error !== null && job.failure !== null && (
+        <ErrorText job={job} error={job.error} line={job.failure.line} />
+      )}
     </div>
   );
 }
 
-/** Its first line; the others can be unfolded. Quiet while the job runs or waits again. */
-function ErrorText({ job, error }: { job: JobDetail; error: string }) {
-  const [first = '', ...rest] = error.split('\n');
+/** Why the job did not succeed; `null` if its error says so, or the items of its group do. */
+function endText(job: JobDetail): string | null {
+  const { reason, failure, failures } = job;
+  if (reason === null || isGroup(job) || (failure !== null && TOLD.includes(reason))) return null;
+  const text = reasonText(reason);
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${failures > 1 ? ` (${failures} attempts)` : ''}.`;
+}
+
+/** The reasons that the line of the error begins with. */
+const TOLD: readonly JobDetail['reason'][] = ['exit', 'signal', 'timeout', 'lost', 'expired', 'limit'];
+
+/** What went wrong; all of the error can be unfolded. Quiet while the job runs or waits again. */
+function ErrorText({ job, error, line }: { job: JobDetail; error: string; line: string }) {
+  const rest = error.trimEnd().split('\n').slice(1);
   const over = hasEnded(job.status);
-  const headline = over ? visibleLine(first) : `Earlier attempt: ${visibleLine(first)}`;
+  const headline = over ? visibleLine(line) : `Earlier attempt: ${visibleLine(line)}`;
   const look = over ? 'error-text' : 'error-text error-earlier';
   if (rest.length === 0) return <p className={look}>{headline}</p>;
   return (
@@ -76,14 +90,9 @@ function ErrorText({ job, error }: { job: JobDetail; error: string }) {
   );
 }
 
-/** Instants in the time zone of the viewer. */
-function withLocalTimes(text: string): string {
-  return text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (instant) => dayText(Date.parse(instant)));
-}
-
+/** A retry by hand gives all attempts again, so there may be more than its maximum. */
 function attemptsText({ attempts, failures, max_attempts }: JobDetail): string {
-  if (failures === 0) return `${attempts} of ${max_attempts}`;
-  return `${failures} of ${max_attempts} failed`;
+  return failures === 0 ? String(attempts) : `${failures} of ${max_attempts} failed`;
 }
 
 function Fact({ title, children }: { title: string; children: React.ReactNode }) {

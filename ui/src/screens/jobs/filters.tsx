@@ -1,6 +1,4 @@
-import { client } from '../../data/client.ts';
 import { useLiveCounts } from '../../data/live-context.tsx';
-import { useLive } from '../../data/use-live.ts';
 import { State } from '../../parts/state.tsx';
 import { compactText } from '../../words/count.ts';
 import { ALL_STATES } from '../../words/state.ts';
@@ -51,42 +49,20 @@ interface StateFilterProps {
 }
 
 function StateFilter({ chosen, counted, onChange }: StateFilterProps) {
-  const counts = useCounts(counted);
+  const live = useLiveCounts();
   return (
     <div className="state-filter" role="group" aria-label="States">
       {ALL_STATES.map((state) => {
         const on = chosen.includes(state);
         const next = on ? chosen.filter((each) => each !== state) : [...chosen, state];
-        const count = counts[state];
+        const count = counted ? live?.[state as keyof typeof live] : undefined;
         return (
           <button key={state} type="button" aria-pressed={on} onClick={() => onChange(next)}>
             <State of={state} />
-            {count !== undefined && (
-              <span className="view-count" title={count.about}>
-                {compactText(count.count)}
-              </span>
-            )}
+            {count !== undefined && <span className="view-count">{compactText(count)}</span>}
           </button>
         );
       })}
     </div>
   );
-}
-
-/** Unfinished jobs now; ended ones of the last day. */
-function useCounts(enabled: boolean): Record<string, { count: number; about: string }> {
-  const live = useLiveCounts();
-  const day = useLive({
-    key: ['stats', 'day'],
-    enabled,
-    about: { topics: ['jobs'], restMs: 4_000 },
-    fetch: (signal) => client.stats({ from: '24h', step: '1h', by: 'outcome', signal }),
-  });
-  if (!enabled) return {};
-  const now = Object.entries(live ?? {}).map(([state, count]) => [state, { count, about: 'now' }] as const);
-  const ended = (['done', 'failed'] as const).map((state) => [
-    state,
-    { count: day.data?.totals[state] ?? 0, about: 'in the last 24 hours' },
-  ]);
-  return Object.fromEntries([...now, ...(day.data === undefined ? [] : ended)]);
 }

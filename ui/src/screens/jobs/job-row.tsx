@@ -102,7 +102,7 @@ function From({ job: { gang, tick, workflow_id } }: { job: ListedJob }) {
 /** Details that distinguish the job: its error, else its tags, else its command. */
 function subtitle(job: ListedJob): string {
   const parts = [`#${job.id}`];
-  if (job.status === 'failed' && job.error !== null) parts.push(job.error.trim().split('\n').slice(0, 2).join(': '));
+  if (job.status === 'failed' && job.failure !== null) parts.push(job.failure.line);
   else if (givenTags(job).length > 0) parts.push(givenTags(job).join(', '));
   else if (job.name !== null && job.command !== null) parts.push(job.command.trim().split('\n', 1)[0] ?? '');
   if (job.cut !== undefined) parts.push(`long ${job.cut.join(', ')}: open the job for all of it`);

@@ -43,7 +43,7 @@ export function Overview() {
   return (
     <section className="screen today">
       <PageHead title="Today" />
-      <StatusBand queues={queues.data} workers={workers.data} day={day.data} />
+      <StatusBand queues={queues.data} workers={workers.data} />
       {error !== null && <Problem error={error} />}
       <Tiles queues={queues.data} workers={workers.data} day={day.data} />
       <Boundary name="timeline">

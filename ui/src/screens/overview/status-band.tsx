@@ -1,28 +1,36 @@
 import { Link } from 'wouter';
 import type { Queue } from '../../../../src/api/queue.ts';
-import type { Stats } from '../../../../src/api/stats.ts';
+import { RECENT, type Worry, worriesOf } from '../../../../src/api/words/worries.ts';
 import type { Worker } from '../../../../src/api/worker.ts';
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
 import { useNow } from '../../data/use-now.ts';
+import { useWaits } from '../../data/use-waits.ts';
+import { shortSpan } from '../../words/duration.ts';
+import { visibleLine } from '../../words/visible-text.ts';
 import { useDayTimeline } from './use-day-timeline.ts';
 import { useFailures } from './use-failures.ts';
-import { LATE_MS, type Worry, worriesOf } from './worries.ts';
 
 interface StatusBandProps {
   queues: readonly Queue[];
   workers: readonly Worker[];
-  day: Stats | undefined;
 }
 
 /** Whether everything is fine; if not, one linked sentence per worry. */
-export function StatusBand({ queues, workers, day }: StatusBandProps) {
+export function StatusBand({ queues, workers }: StatusBandProps) {
   const now = useNow();
   const failures = useFailures();
   const timeline = useDayTimeline();
   const schedules = (timeline.data?.schedules ?? []).map(({ schedule }) => schedule);
-  const stuck = useStuck(queues, now);
-  const worries = worriesOf({ queues, workers, day, schedules, failures: failures.data, stuck, now });
+  const recent = useLive({
+    key: ['stats', 'recent'],
+    about: { topics: ['jobs'], restMs: 2_000 },
+    everyMs: 60_000,
+    fetch: (signal) => client.stats({ from: RECENT, step: RECENT, signal }),
+  });
+  const waits = useWaits(queues, now);
+  const seen = { queues, workers, schedules, recent: recent.data, failures: failures.data, waits };
+  const worries = worriesOf({ ...seen, now, span: shortSpan });
   const tone = worries.length === 0 ? 'green' : worries.some((worry) => worry.tone === 'red') ? 'red' : 'amber';
   return (
     <section className={`status-band band-${tone}`} aria-label="Status" role="status">
@@ -46,23 +54,8 @@ function WorryLine({ worry: { tone, text, href } }: { worry: Worry }) {
   return (
     <li className={`worry worry-${tone}`}>
       <Link href={href}>
-        <bdi>{text}</bdi>
+        <bdi>{visibleLine(text)}</bdi>
       </Link>
     </li>
   );
-}
-
-/** The oldest pending jobs, if a queue waits for long: they say what is missing. */
-function useStuck(queues: readonly Queue[], now: number) {
-  const late = queues.some(
-    ({ paused, oldest_pending_at }) =>
-      !paused && oldest_pending_at !== null && now - Date.parse(oldest_pending_at) > LATE_MS,
-  );
-  const stuck = useLive({
-    key: ['jobs', 'stuck'],
-    enabled: late,
-    about: { topics: ['queues'], restMs: 5_000 },
-    fetch: (signal) => client.jobs({ status: 'pending', limit: 200 }, { signal }),
-  });
-  return late ? (stuck.data?.items ?? []).toReversed() : [];
 }

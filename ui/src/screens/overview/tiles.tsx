@@ -50,7 +50,7 @@ export function Tiles({
   const totals = day?.totals;
   const ended = (totals?.done ?? 0) + (totals?.failed ?? 0);
   const rate =
-    ended === 0 ? 'none ended yet' : `${(((totals?.failed ?? 0) / ended) * 100).toFixed(1)} % of those that ended`;
+    ended === 0 ? 'none ended yet' : `${Math.round(((totals?.failed ?? 0) / ended) * 100)}% of finished jobs`;
   const tiles: Tile[] = [
     { state: 'running', count: sum('running'), sub: `of ${countText(slots, 'slot')}`, href: '/jobs?status=running' },
     { state: 'pending', count: sum('pending'), sub: oldestText, href: '/jobs?status=pending' },

@@ -9,6 +9,8 @@ import { useLive } from '../../data/use-live.ts';
 export interface QueueRate {
   /** Ended attempts per minute, over the last ten minutes. */
   perMinute: number;
+  /** It has run for longer than those ten minutes, so the rate is no guess. */
+  isSteady: boolean;
   failedPerHour: number;
   waitP95Ms: number | null;
   /** Ended attempts in each of 12 spans of five minutes. */
@@ -48,6 +50,7 @@ function ratesOf(stats: Stats): Map<string, QueueRate> {
         queue,
         {
           perMinute: recent / Math.max(1, minutes),
+          isSteady: trend.slice(0, -RATE_STEPS).some((count) => count > 0),
           failedPerHour: failed,
           waitP95Ms: percentile(added(items.map(({ wait }) => wait)), stats.buckets, 0.95),
           trend,
@@ -59,7 +62,7 @@ function ratesOf(stats: Stats): Map<string, QueueRate> {
 
 /** The time until the queue is empty at its present rate; `null` if it is not known. */
 export function etaMs({ pending, paused }: Queue, rate: QueueRate | undefined): number | null {
-  if (pending === 0 || paused || rate === undefined || rate.perMinute === 0) return null;
+  if (pending === 0 || paused || rate?.isSteady !== true || rate.perMinute === 0) return null;
   return (pending / rate.perMinute) * 60_000;
 }
 

@@ -2,8 +2,11 @@ import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { Queue } from '../../../../src/api/queue.ts';
 import { withUsed } from '../../../../src/api/used-queues.ts';
+import { standstillText } from '../../../../src/api/words/worries.ts';
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
+import { useNow } from '../../data/use-now.ts';
+import { useWaits } from '../../data/use-waits.ts';
 import { CopyLine } from '../../parts/copy.tsx';
 import { JobGroup } from '../../parts/job-group.tsx';
 import { Empty, Loading, Problem } from '../../parts/notes.tsx';
@@ -62,6 +65,7 @@ export function QueueScreen() {
         <QueueActions queue={queue} onEdit={() => setEditing(true)} />
       </PageHead>
       <QueueFacts queue={queue} rate={rates.get(name)} />
+      <Standstill queue={queue} />
       <div className="details-grid">
         <JobGroup title="Newest jobs" jobs={jobs.data?.items ?? []} more={`/jobs?queue=${encodeURIComponent(name)}`} />
         <WorkerList workers={serving} none="No worker that is online serves this queue." />
@@ -69,6 +73,18 @@ export function QueueScreen() {
       <CopyLine label="CLI command" text={workron(`queues show ${shellQuote(name)}`)} />
       {editing && <LimitDialog queue={queue} onClose={() => setEditing(false)} />}
     </section>
+  );
+}
+
+/** Why the queue does not move, if its oldest job has waited for long. */
+function Standstill({ queue }: { queue: Queue }) {
+  const waits = useWaits([queue], useNow());
+  const text = standstillText(waits.get(queue.name));
+  if (text === null) return null;
+  return (
+    <p className="why-line" data-why="">
+      Its oldest job is <bdi>{visibleLine(text)}</bdi>.
+    </p>
   );
 }
 

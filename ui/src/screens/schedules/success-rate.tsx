@@ -1,12 +1,7 @@
 import type { ScheduleDetail } from '../../../../src/api/schedule.ts';
+import { endedRuns } from '../../../../src/api/words/worries.ts';
 
 type Counted = Pick<ScheduleDetail, 'recent' | 'last_status'>;
-
-/** The recent runs that ended, and how many of them failed. */
-export function endedRuns({ recent }: Counted): { ended: number; failed: number } {
-  const failed = recent.failed ?? 0;
-  return { ended: failed + (recent.done ?? 0), failed };
-}
 
 /** A schedule fails if its last run failed, or if most of its recent runs did. */
 export function isFailing(schedule: Counted): boolean {

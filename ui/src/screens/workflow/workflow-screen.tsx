@@ -1,5 +1,6 @@
 import { lazy, Suspense, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
+import { firstFailed } from '../../../../src/api/first-failed.ts';
 import type { WorkflowDetail } from '../../../../src/api/workflow/workflow.ts';
 import { client } from '../../data/client.ts';
 import { useAction } from '../../data/use-action.ts';
@@ -94,8 +95,20 @@ function WorkflowFacts({ workflow }: { workflow: WorkflowDetail }) {
         )}
         , <Elapsed from={workflow.started_at} to={workflow.ended_at} />
       </span>
+      <FirstFailure steps={workflow.steps} />
       {workflow.rerun_of !== null && <Link href={`/workflows/${workflow.rerun_of}`}>rerun of {workflow.rerun_of}</Link>}
     </span>
+  );
+}
+
+/** The step that failed first, and how. */
+function FirstFailure({ steps }: Pick<WorkflowDetail, 'steps'>) {
+  const step = firstFailed(steps.filter(({ continue_on_failure }) => !continue_on_failure));
+  if (step === undefined) return null;
+  return (
+    <Link className="why-bad" href={`/jobs/${step.job_id}`}>
+      <bdi>{visibleLine(`${step.key}: ${step.failure?.line ?? 'failed'}`)}</bdi>
+    </Link>
   );
 }
 

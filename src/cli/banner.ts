@@ -4,7 +4,7 @@ import { countText } from '../api/count-text.ts';
 import { PAGE_PATH, routes } from '../api/routes.ts';
 import type { Role, Settings } from '../ops/settings/settings.ts';
 import { COMMAND } from './command-name.ts';
-import { quote } from './flags/job.ts';
+import { quote } from './input/shell-line.ts';
 
 interface BannerFacts {
   settings: Settings;

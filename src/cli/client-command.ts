@@ -7,14 +7,14 @@ import { findLocalServer } from '../ops/local-server.ts';
 import { whyExposed } from '../ops/plain-http.ts';
 import { Connection } from './connection.ts';
 import { usageError } from './errors/cli-error.ts';
-import { fieldName } from './errors/field-names.ts';
+import { fieldName } from './errors/failure.ts';
 import { note } from './errors/report.ts';
 import { addSettingFlags, orUsageError, settingsFrom } from './flags/setting.ts';
 import { collectList, oneOfFlag } from './flags/values.ts';
 import { jsonText, yamlText } from './output/json-text.ts';
 
 /** The formats of the API's objects; `false`: text for people. */
-export type DataFormat = 'json' | 'yaml' | false;
+type DataFormat = 'json' | 'yaml' | false;
 
 const FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
 

@@ -9,9 +9,8 @@ import type { ParamsOf, ReplyOf, Route } from '../api/route.ts';
 import { CertificateError } from '../ops/certificate-error.ts';
 import { nodeTransport } from '../ops/node-http.ts';
 import { UnsafeSocketError } from '../ops/private-socket.ts';
-import { CliError, usageError } from './errors/cli-error.ts';
-import { EXIT, exitCodeOfStatus } from './errors/exit-code.ts';
-import { fieldLines } from './errors/field-names.ts';
+import { CliError, EXIT, exitCodeOfStatus, usageError } from './errors/cli-error.ts';
+import { fieldLines } from './errors/failure.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** A server that sends nothing for this long is gone. */

@@ -1,8 +1,7 @@
 /** The entry point: parses the arguments, runs one command, sets the exit code. */
 
 import { runtimeProblem } from '../node/runtime.ts';
-import { CliError } from './errors/cli-error.ts';
-import { EXIT } from './errors/exit-code.ts';
+import { CliError, EXIT } from './errors/cli-error.ts';
 import { failureOf } from './errors/failure.ts';
 import { reportError } from './errors/report.ts';
 import { withMovedFlags } from './global-flags.ts';

@@ -5,7 +5,7 @@ import { version } from '../node/version.ts';
 import { COMMON_GROUPS } from './client-command.ts';
 import { COMMANDS, type CommandEntry } from './commands.ts';
 import { usageError } from './errors/cli-error.ts';
-import { usageFailure } from './errors/usage.ts';
+import { usageFailure } from './errors/failure.ts';
 
 /** Long flags leave less room for their description than commander would wrap at. */
 const HELP = {

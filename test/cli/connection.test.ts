@@ -8,8 +8,7 @@ import { json } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { routes } from '../../src/api/routes.ts';
 import { Connection } from '../../src/cli/connection.ts';
-import { CliError } from '../../src/cli/errors/cli-error.ts';
-import { EXIT } from '../../src/cli/errors/exit-code.ts';
+import { CliError, EXIT } from '../../src/cli/errors/cli-error.ts';
 
 describe('connection', () => {
   test('connection: a body is sent whole, with its length, whatever the method', async () => {

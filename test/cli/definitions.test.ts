@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { workflowName } from '../../src/cli/input/workflow-name.ts';
+import { workflowName } from '../../src/cli/input/workflow.ts';
 import { callHosted } from '../kit/hosted-calls.ts';
 import { startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
 

@@ -7,7 +7,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { displayWidth } from '../../src/cli/output/display-width.ts';
+import { displayWidth } from '../../src/cli/output/table.ts';
 import { type Called, callWorkron, plainEnvironment, startCall } from '../kit/command-line.ts';
 import { eventually } from '../kit/eventually.ts';
 import { callHosted } from '../kit/hosted-calls.ts';

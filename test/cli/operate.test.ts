@@ -7,7 +7,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { routes } from '../../src/api/routes.ts';
-import { lateWaits, worriesNow } from '../../src/cli/commands/worries-now.ts';
+import { lateWaits, worriesNow } from '../../src/cli/commands/worries.ts';
 import { Connection } from '../../src/cli/connection.ts';
 import { type Called, callWorkron } from '../kit/command-line.ts';
 import { eventually } from '../kit/eventually.ts';

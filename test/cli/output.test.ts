@@ -4,12 +4,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Command } from 'commander';
 import { clientCommand } from '../../src/cli/client-command.ts';
-import { fieldName } from '../../src/cli/errors/field-names.ts';
+import { fieldName } from '../../src/cli/errors/failure.ts';
 import { addJobFlags } from '../../src/cli/flags/job.ts';
 import { withMovedFlags } from '../../src/cli/global-flags.ts';
-import { listText } from '../../src/cli/output/list.ts';
-import { progressText } from '../../src/cli/output/progress.ts';
-import { type Column, renderTable } from '../../src/cli/output/table.ts';
+import { progressText } from '../../src/cli/output/job.ts';
+import { type Column, listText, renderTable } from '../../src/cli/output/table.ts';
 
 type Row = [name: string, state: string, note: string];
 

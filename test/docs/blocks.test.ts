@@ -11,7 +11,7 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
-import { EXIT_MEANINGS } from '../../src/cli/errors/exit-code.ts';
+import { EXIT_MEANINGS } from '../../src/cli/errors/cli-error.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { plainEnvironment } from '../kit/command-line.ts';
 import { PROGRAM } from '../kit/program.ts';

@@ -1,7 +1,10 @@
 /** Commands that change jobs: by id, or all that match a filter. */
 
-import type { Command } from 'commander';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Command, Option } from 'commander';
+import { countText } from '../../api/count-text.ts';
 import type { Job } from '../../api/job.ts';
+import type { Operation } from '../../api/operation.ts';
 import { routes } from '../../api/routes.ts';
 import {
   COMMON_GROUPS,
@@ -15,9 +18,10 @@ import {
 } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
 import { CliError, usageError } from '../errors/cli-error.ts';
-import { reportError } from '../errors/report.ts';
-import { addFilterFlags, filterFrom } from '../flags/filter.ts';
-import { changeMatching } from './change-matching.ts';
+import { note, reportError } from '../errors/report.ts';
+import { addFilterFlags, type Filter, filterFrom } from '../flags/filter.ts';
+import { collectList, durationFlag, instantFlag, integerFlag } from '../flags/values.ts';
+import { StatusLine } from '../output/status-line.ts';
 
 /** `workron cancel ID…`: cancels waiting jobs at once and stops running ones. */
 export function cancelCommand(): Command {
@@ -150,4 +154,127 @@ function refuseFlagsBefore(command: Command): void {
   );
   if (lost === undefined) return;
   throw usageError(`put ${lost.long} after ${parent?.name()} ${command.name()}`);
+}
+
+const POLL_MS = 200;
+
+const VERBS = {
+  cancel: { ask: 'Cancel', done: 'cancelled', left: 'could not be changed' },
+  retry: { ask: 'Retry', done: 'retried', left: 'could not be changed' },
+  delete: { ask: 'Delete', done: 'deleted', left: 'had to stay: steps of workflows, or needed by unfinished jobs' },
+} as const;
+
+interface MatchingChange {
+  action: keyof typeof VERBS;
+  filter: Filter;
+  /** True if every job is meant, without a filter. */
+  all: boolean;
+  dryRun: boolean;
+  /** Do not ask. */
+  yes: boolean;
+  output: Output;
+}
+
+async function changeMatching(connection: Connection, change: MatchingChange): Promise<void> {
+  const { action, filter, all, dryRun, output } = change;
+  if (action === 'delete' && !dryRun && !change.yes && !mayAsk(output)) {
+    throw usageError('expected --yes, since nobody can be asked', '--dry-run counts the jobs that match');
+  }
+  if (!dryRun && !(await isConfirmed(connection, change))) return note('nothing was changed');
+  const body = { action, filter, ...(all && { all }), dry_run: dryRun };
+  const answer = await connection.json(routes.bulkJobs, { body });
+  if (answer.operation === null) {
+    if (output.json) printData(answer, output.json);
+    else print(output.quiet ? String(answer.total) : matchText(answer.total));
+    return;
+  }
+  const operation = await untilEnd(connection, answer.operation, output.quiet);
+  if (output.json) printData(operation, output.json);
+  else if (output.quiet) print(operation.id);
+  else print(resultText(operation));
+}
+
+async function untilEnd(connection: Connection, started: Operation, silent: boolean): Promise<Operation> {
+  using line = new StatusLine('');
+  let operation = started;
+  while (operation.status === 'running') {
+    await sleep(POLL_MS);
+    operation = await connection.json(routes.readOperation, { params: { id: operation.id } });
+    if (!silent)
+      line.show(
+        `${operation.action}: ${operation.changed + operation.skipped} of ${countText(operation.total, 'job')}`,
+      );
+  }
+  return operation;
+}
+
+function mayAsk({ json, quiet }: Output): boolean {
+  return !json && !quiet && process.stdin.isTTY && process.stderr.isTTY;
+}
+
+/** On a terminal, a person confirms the number of jobs first. */
+async function isConfirmed(connection: Connection, { action, filter, yes, output }: MatchingChange): Promise<boolean> {
+  if (yes || !mayAsk(output)) return true;
+  const { total } = await connection.json(routes.bulkJobs, { body: { action, filter, dry_run: true } });
+  if (total === 0) return true;
+  const { createInterface } = await import('node:readline/promises');
+  const asking = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await asking.question(
+      `${matchText(total)}. ${VERBS[action].ask} ${total === 1 ? 'it' : 'them'}? [y/N] `,
+    );
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    asking.close();
+  }
+}
+
+function matchText(total: number): string {
+  return countText(total, 'job matches', 'jobs match');
+}
+
+function resultText({ action, changed, skipped }: Operation): string {
+  const left = skipped === 0 ? '' : `; ${skipped} ${VERBS[action].left}`;
+  return `${VERBS[action].done} ${countText(changed, 'job')}${left}`;
+}
+
+/** `workron edit ID --priority 5`: changes a job that still waits. */
+export function editCommand(): Command {
+  const command = clientCommand('edit', 'Change a waiting job')
+    .argument('<id>', 'Job id')
+    .option('-p, --priority <NUMBER>', 'Jobs with a higher priority run first', integerFlag)
+    .option('--queue <NAME>', 'Move it to this queue')
+    .option('--at <INSTANT>', 'Start at this time', instantFlag)
+    .addOption(new Option('--delay <DURATION>', 'Start after this delay').argParser(durationFlag).conflicts('at'))
+    .option('--timeout <DURATION>', 'Stop an attempt that takes longer than this')
+    .option('--max-attempts <NUMBER>', 'Fail the job after this many failed attempts', integerFlag)
+    .option('--tag <TAG,…>', 'Replace the tags of the job', collectList);
+  return command.action(async (text: string, options: EditOptions) => {
+    const edit = {
+      priority: options.priority,
+      queue: options.queue,
+      run_at: options.at,
+      delay: options.delay,
+      timeout: options.timeout,
+      max_attempts: options.maxAttempts,
+      tags: options.tag,
+    };
+    if (Object.values(edit).every((value) => value === undefined)) {
+      throw usageError('expected something to change', 'workron edit 12 --priority 10');
+    }
+    const job = await connect(command).json(routes.editJob, { params: { id: jobId(text) }, body: edit });
+    const { json, quiet } = outputOf(command);
+    if (json) printData(job, json);
+    else print(quiet ? job.id : `job ${job.id} changed`);
+  });
+}
+
+interface EditOptions {
+  priority?: number;
+  queue?: string;
+  at?: string;
+  delay?: number;
+  timeout?: string;
+  maxAttempts?: number;
+  tag?: string[];
 }

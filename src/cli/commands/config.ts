@@ -8,8 +8,8 @@ import { clientCommand, outputCommand, outputOf, print, printData, refuseExtra }
 import { usageError } from '../errors/cli-error.ts';
 import { note } from '../errors/report.ts';
 import { connectionFrom, orUsageError } from '../flags/setting.ts';
-import { listText } from '../output/list.ts';
 import type { Column } from '../output/table.ts';
+import { listText } from '../output/table.ts';
 
 interface ProfileRow {
   name: string;

@@ -4,8 +4,7 @@ import { Command } from 'commander';
 import { didYouMean } from '../../core/suggest.ts';
 import { configurationMarkdown, environmentText } from '../../ops/settings/text.ts';
 import { print } from '../client-command.ts';
-import { usageError } from '../errors/cli-error.ts';
-import { EXIT_MEANINGS } from '../errors/exit-code.ts';
+import { EXIT_MEANINGS, usageError } from '../errors/cli-error.ts';
 import { renderTable } from '../output/table.ts';
 
 const TOPICS: Readonly<Record<string, () => string>> = {

@@ -4,13 +4,12 @@ import type { NotifyTargetView, NotifyTestInput } from '../../api/notify.ts';
 import { routes } from '../../api/routes.ts';
 import { isTerminal } from '../../core/job.ts';
 import { addListing, clientCommand, connect, listCommand, outputOf, print, printData } from '../client-command.ts';
-import { usageError } from '../errors/cli-error.ts';
-import { EXIT } from '../errors/exit-code.ts';
+import { EXIT, usageError } from '../errors/cli-error.ts';
 import { collectNotify, countFlag, durationFlag, type NotifyFlag } from '../flags/values.ts';
-import { waitForEnd } from '../follow/wait-for-end.ts';
-import { listText } from '../output/list.ts';
+import { waitForEnd } from '../follow/wait.ts';
 import { oneLine } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
+import { listText } from '../output/table.ts';
 
 const TIMEOUT_MS = 60_000;
 const MAX_TARGETS = 16;

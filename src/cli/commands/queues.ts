@@ -1,19 +1,26 @@
+/** Queues and keyed limits: what may run at a time. */
+
 import { Argument, type Command } from 'commander';
+import type { Limit } from '../../api/capacity.ts';
+import { added, percentile } from '../../api/percentile.ts';
 import type { Queue } from '../../api/queue.ts';
 import { routes } from '../../api/routes.ts';
+import type { Stats } from '../../api/stats.ts';
+import { withUsed } from '../../api/used-queues.ts';
+import type { Waiting } from '../../api/waiting.ts';
 import { standstillText } from '../../api/words/worries.ts';
+import { formatDuration } from '../../core/duration.ts';
 import { didYouMean } from '../../core/suggest.ts';
 import { addListing, clientCommand, connect, listCommand, outputOf, print, printData } from '../client-command.ts';
-import { CliError, usageError } from '../errors/cli-error.ts';
+import type { Connection } from '../connection.ts';
+import { CliError, EXIT, usageError } from '../errors/cli-error.ts';
 import { note, reportError } from '../errors/report.ts';
-import { quote } from '../flags/job.ts';
 import { countFlag, limitFlag, rateOrNone } from '../flags/values.ts';
-import { listText } from '../output/list.ts';
-import { oneLine } from '../output/style.ts';
-import type { Column } from '../output/table.ts';
-import { when } from '../output/when.ts';
-import { queueShowCommand, rateText, usedQueues } from './queue-show.ts';
-import { lateWaits } from './worries-now.ts';
+import { quote } from '../input/shell-line.ts';
+import { factsText, oneLine } from '../output/style.ts';
+import { type Column, listText } from '../output/table.ts';
+import { span, when } from '../output/when.ts';
+import { lateWaits } from './worries.ts';
 
 const COLUMNS: readonly Column<Queue & { note?: string }>[] = [
   { title: 'QUEUE', text: (queue) => oneLine(queue.name), flexible: true, identifies: true },
@@ -89,7 +96,7 @@ function changeCommand(name: string, summary: string, body: (options: ChangeOpti
       if (!json && !quiet && !known.includes(queue)) noteNew(queue, known);
     }
     if (json) printData(changed.length === 1 ? changed[0] : changed, json);
-    else for (const queue of changed) print(quiet ? queue.name : describe(queue));
+    else for (const queue of changed) print(quiet ? queue.name : settingsText(queue));
   });
 }
 
@@ -123,9 +130,128 @@ function rmCommand(): Command {
   });
 }
 
-function describe(queue: Queue): string {
+function settingsText(queue: Queue): string {
   const limit = queue.max_running === null ? 'no limit' : `at most ${queue.max_running} at once`;
   const { rate } = queue;
   const starts = rate === null ? '' : `, at most ${rateText(rate)} start`;
   return `queue ${queue.name} is ${queue.paused ? 'paused' : 'open'}, ${limit}${starts}`;
+}
+
+interface UsedQueues {
+  queues: Queue[];
+  /** Of the last hour. */
+  stats: Stats;
+}
+
+/** The queues that have a setting or an unfinished job, or were used in the last hour. */
+export async function usedQueues(connection: Connection, call: { timeoutMs?: number } = {}): Promise<UsedQueues> {
+  const [{ items }, stats] = await Promise.all([
+    connection.json(routes.listQueues, call),
+    connection.json(routes.readStats, { query: { from: '1h', step: '1h' }, ...call }),
+  ]);
+  return {
+    queues: withUsed(
+      items,
+      stats.items.map(({ queue }) => queue),
+    ),
+    stats,
+  };
+}
+
+/** `workron queues show NAME`: prints its settings, what waits and runs, and what it did in the last hour. */
+function queueShowCommand(): Command {
+  const command = clientCommand('show', 'Show a queue: its limits, its jobs and its last hour');
+  return command.argument('<name>', 'Queue name').action(async (name: string) => {
+    const connection = connect(command);
+    const { queues, stats } = await usedQueues(connection);
+    const queue = queues.find((each) => each.name === name);
+    if (queue === undefined) throw unknownQueue(name, queues);
+    const { json, quiet } = outputOf(command);
+    if (json) printData(queue, json);
+    else if (quiet) print(queue.name);
+    else print(describeQueue(queue, stats, (await lateWaits(connection, [queue])).get(name)));
+  });
+}
+
+function unknownQueue(name: string, queues: readonly Queue[]): CliError {
+  const hint = didYouMean(
+    name,
+    queues.map((queue) => queue.name),
+  );
+  return new CliError(EXIT.notFound, `queue ${oneLine(name)} has no setting and no unfinished or recent job`, { hint });
+}
+
+function describeQueue(queue: Queue, stats: Stats, wait: Waiting | undefined): string {
+  const { pending, oldest_pending_at: oldest, paused_at: pausedAt } = queue;
+  return factsText(`queue ${oneLine(queue.name)}`, [
+    ['state', queue.paused ? `paused${pausedAt === null ? '' : ` ${when(pausedAt)}`}` : 'open'],
+    ['running', `${queue.running}${queue.max_running === null ? '' : ` of at most ${queue.max_running}`}`],
+    ['rate', queue.rate === null ? null : `at most ${rateText(queue.rate)} start`],
+    ['pending', `${pending}${oldest === null ? '' : `, oldest ${when(oldest)}`}`],
+    ['why', standstillText(wait)],
+    ['scheduled', String(queue.scheduled)],
+    ['blocked', String(queue.blocked)],
+    ['last hour', lastHour(queue.name, stats)],
+  ]);
+}
+
+function lastHour(name: string, { items, buckets }: Stats): string {
+  const own = items.filter(({ queue }) => queue === name);
+  const count = (outcome: string): number =>
+    own.filter((item) => item.outcome === outcome).reduce((sum, item) => sum + item.count, 0);
+  const p95 = (of: 'wait' | 'run'): string => {
+    const value = percentile(added(own.map((item) => item[of])), buckets, 0.95);
+    return value === null ? '' : `, p95 ${of} ${span(value)}`;
+  };
+  return `${count('done')} done, ${count('failed')} failed${p95('wait')}${p95('run')}`;
+}
+
+/** `100/1m`, with a burst `100/1m+20`. */
+export function rateText({ limit, per, burst }: NonNullable<Queue['rate']>): string {
+  return `${limit}/${formatDuration(per)}${burst === 0 ? '' : `+${burst}`}`;
+}
+
+const LIMIT_COLUMNS: readonly Column<Limit>[] = [
+  { title: 'KEY', text: ({ key }) => oneLine(key), flexible: true, identifies: true },
+  { title: 'SET', text: ({ max }) => String(max ?? '–'), align: 'right' },
+  { title: 'RUNNING', text: ({ running }) => String(running), align: 'right' },
+  { title: 'WAITING', text: ({ waiting }) => String(waiting), align: 'right' },
+];
+
+const LIMIT_LISTING = { columns: LIMIT_COLUMNS, id: ({ key }: Limit) => key, none: 'no limits' };
+
+/** `workron limits`: lists the limits of keys; `set` and `rm` change them for all jobs. */
+export function limitsCommand(): Command {
+  const command = listCommand('limits', 'List the limits of keys; set them for all jobs').alias('limit');
+  addListing(command, 'List limits of keys', async (called) => {
+    const { items } = await connect(called).json(routes.listLimits);
+    print(listText(items, LIMIT_LISTING, outputOf(called)));
+  });
+  const set = clientCommand('set', "Cap running jobs per key, overriding the jobs' own limits");
+  set.option('--max <NUMBER>', 'Maximum running jobs, over all workers', countFlag(1, 1_000_000));
+  command.addCommand(
+    changeLimits(set, async (key) => {
+      const { max } = set.opts<{ max?: number }>();
+      if (max === undefined) throw usageError('expected --max', 'workron limits set customer:42 --max 5');
+      return await connect(set).json(routes.setLimit, { params: { key }, body: { max } });
+    }),
+  );
+  const rm = clientCommand('rm', "Remove the override; the jobs' own limits apply");
+  command.addCommand(changeLimits(rm, async (key) => await connect(rm).json(routes.deleteLimit, { params: { key } })));
+  return command;
+}
+
+function changeLimits(command: Command, change: (key: string) => Promise<Limit>): Command {
+  return command.addArgument(new Argument('<key...>', 'Keys')).action(async (keys: string[]) => {
+    const { json, quiet } = outputOf(command);
+    const changed: Limit[] = [];
+    for (const key of keys) changed.push(await change(key));
+    if (json) printData(changed.length === 1 ? changed[0] : changed, json);
+    else for (const limit of changed) print(quiet ? limit.key : limitText(limit));
+  });
+}
+
+function limitText({ key, max, running }: Limit): string {
+  const limit = max === null ? 'the limit of each job counts' : `at most ${max} at once`;
+  return `key ${oneLine(key)}: ${limit}, ${running} running`;
 }

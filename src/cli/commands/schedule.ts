@@ -1,11 +1,36 @@
+/** Commands that make, change and run schedules. */
+
 import { Command } from 'commander';
-import { print, refuseExtra } from '../client-command.ts';
-import { scheduleAddCommand, scheduleEditCommand } from './schedule-add.ts';
-import { schedulePauseCommand, scheduleResumeCommand, scheduleRmCommand } from './schedule-change.ts';
-import { scheduleLsCommand } from './schedule-ls.ts';
-import { scheduleBackfillCommand, scheduleRunCommand } from './schedule-run.ts';
-import { scheduleNextCommand, scheduleShowCommand, scheduleTicksCommand } from './schedule-show.ts';
-import { scheduleTestCommand } from './schedule-test.ts';
+import { countText } from '../../api/count-text.ts';
+import { routes } from '../../api/routes.ts';
+import type { Schedule } from '../../api/schedule.ts';
+import type { Tick } from '../../api/tick.ts';
+import {
+  clientCommand,
+  connect,
+  type Output,
+  outputOf,
+  print,
+  printData,
+  refuseExtra,
+  terminalWidth,
+} from '../client-command.ts';
+import type { Connection } from '../connection.ts';
+import { CliError, usageError } from '../errors/cli-error.ts';
+import { note, reportError } from '../errors/report.ts';
+import { refuseLoneInput } from '../flags/job.ts';
+import { addScheduleEditFlags, addScheduleFlags, scheduleFrom } from '../flags/schedule.ts';
+import { collectList, pastFlag } from '../flags/values.ts';
+import { runOf, TICK_COLUMNS, whenText } from '../output/schedule.ts';
+import { renderTable } from '../output/table.ts';
+import { when } from '../output/when.ts';
+import {
+  scheduleLsCommand,
+  scheduleNextCommand,
+  scheduleShowCommand,
+  scheduleTestCommand,
+  scheduleTicksCommand,
+} from './schedule-show.ts';
 
 /** `workron schedule …` */
 export function scheduleCommand(): Command {
@@ -38,4 +63,170 @@ function scheduleSchemaCommand(): Command {
     const { scheduleJsonSchema } = await import('../../api/schedule-file.ts');
     print(JSON.stringify(scheduleJsonSchema(), null, 2));
   });
+}
+
+const EXAMPLE = 'workron schedule add nightly --cron "0 2 * * *" --timezone Europe/Berlin -- ./report.sh';
+
+/** `workron schedule add NAME --cron … -- CMD…` */
+function scheduleAddCommand(): Command {
+  const command = clientCommand('add', 'Create a schedule')
+    .usage('NAME --cron EXPRESSION [flags] -- COMMAND…')
+    .argument('<name>', 'Letters a-z, digits, ".", "_" and "-"')
+    .argument('[command...]', 'One argument is a shell line; several are quoted and joined');
+  return addScheduleFlags(command).action(async (name: string, words: string[]) => {
+    const wanted = await scheduleFrom(command, words);
+    if ((wanted['cron'] === undefined) === (wanted['every'] === undefined)) {
+      throw usageError('expected exactly one of --cron and --every', EXAMPLE);
+    }
+    const job = wanted['job'] as { command?: string; handler?: string } | undefined;
+    refuseLoneInput({ ...job });
+    const runs = wanted['workflow'] ?? wanted['definition'];
+    if (job?.command === undefined && job?.handler === undefined && runs === undefined) {
+      throw usageError('expected a command after --, --handler NAME or --workflow FILE|NAME', EXAMPLE);
+    }
+    const schedule = await connect(command).json(routes.createSchedule, { body: { name, ...wanted } });
+    showSchedule(schedule, outputOf(command), 'added');
+  });
+}
+
+/** `workron schedule edit NAME …`: changes only what is given. */
+function scheduleEditCommand(): Command {
+  const command = clientCommand('edit', 'Change a schedule; new times count from now')
+    .usage('NAME [flags] [-- COMMAND [ARGUMENT…]]')
+    .argument('<name>', 'Schedule name')
+    .argument('[command...]', 'What to run instead');
+  return addScheduleEditFlags(command).action(async (name: string, words: string[]) => {
+    const edit = await scheduleFrom(command, words);
+    if (Object.keys(edit).length === 0) {
+      throw usageError('expected something to change', 'workron schedule edit nightly --cron "0 3 * * *"');
+    }
+    const schedule = await connect(command).json(routes.editSchedule, { params: { name }, body: edit });
+    showSchedule(schedule, outputOf(command), 'changed');
+  });
+}
+
+function showSchedule(schedule: Schedule, { json, quiet }: Output, verb: string): void {
+  if (json) return printData(schedule, json);
+  if (quiet) return print(schedule.name);
+  const next = schedule.next_run === null ? '' : `; next run ${when(schedule.next_run)}`;
+  print(`${verb} schedule ${schedule.name}: ${whenText(schedule)}${next}`);
+}
+
+type Act = (connection: Connection, name: string) => Promise<Schedule>;
+
+function schedulePauseCommand(): Command {
+  const command = clientCommand('pause', 'Pause schedules until they are resumed')
+    .argument('<name...>', 'Schedule names')
+    .option('--note <TEXT>', 'Reason to show while paused');
+  return command.action(async (names: string[], { note }: { note?: string }) => {
+    const body = note === undefined ? {} : { note };
+    const act: Act = (connection, name) => connection.json(routes.pauseSchedule, { params: { name }, body });
+    await changeEach(command, names, act, ({ name }) => `schedule ${name} is paused`);
+  });
+}
+
+function scheduleResumeCommand(): Command {
+  const command = clientCommand('resume', 'Resume paused schedules, from now on').argument(
+    '<name...>',
+    'Schedule names',
+  );
+  return command.action(async (names: string[]) => {
+    const act: Act = (connection, name) => connection.json(routes.resumeSchedule, { params: { name } });
+    const message = ({ name, next_run }: Schedule) =>
+      `schedule ${name} goes on${next_run === null ? '' : `, next run ${when(next_run)}`}`;
+    await changeEach(command, names, act, message);
+  });
+}
+
+function scheduleRmCommand(): Command {
+  const command = clientCommand('rm', 'Delete schedules; runs that have started continue').argument(
+    '<name...>',
+    'Schedule names',
+  );
+  return command.action(async (names: string[]) => {
+    const act: Act = (connection, name) => connection.json(routes.deleteSchedule, { params: { name } });
+    await changeEach(command, names, act, ({ name }) => `schedule ${name} is deleted`);
+  });
+}
+
+async function changeEach(
+  command: Command,
+  names: readonly string[],
+  act: Act,
+  message: (schedule: Schedule) => string,
+): Promise<void> {
+  const connection = connect(command);
+  const { json, quiet } = outputOf(command);
+  const changed: Schedule[] = [];
+  for (const name of names) {
+    try {
+      changed.push(await act(connection, name));
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      reportError(error, json);
+      process.exitCode ??= error.exitCode;
+    }
+  }
+  if (!json) for (const schedule of changed) print(quiet ? schedule.name : message(schedule));
+  else if (names.length > 1) printData(changed, json);
+  else if (changed[0] !== undefined) printData(changed[0], json);
+}
+
+const keyed = (keys: string[] | undefined, idempotencyKey: string | undefined) => ({
+  body: keys === undefined ? {} : { keys },
+  headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
+});
+
+/** `workron schedule run NAME`: runs it now, even if it is paused. */
+function scheduleRunCommand(): Command {
+  const command = clientCommand('run', 'Run a schedule now, paused or not')
+    .argument('<name>', 'Schedule name')
+    .option('--key <KEY,…>', 'Only for these keys of its for_each', collectList)
+    .option('--idempotency-key <KEY>', 'Makes it safe to repeat: the same key runs nothing new');
+  return command.action(async (name: string, flags: { key?: string[]; idempotencyKey?: string }) => {
+    const call = keyed(flags.key, flags.idempotencyKey);
+    const { items } = await connect(command).json(routes.runSchedule, { params: { name }, ...call });
+    const output = outputOf(command);
+    const [only] = items;
+    if (items.length !== 1 || only === undefined || output.json || output.quiet) return showRuns(items, items, output);
+    print(`started ${runOf(only)}`);
+  });
+}
+
+interface BackfillFlags {
+  from?: string;
+  to?: string;
+  key?: string[];
+  dryRun?: boolean;
+  idempotencyKey?: string;
+}
+
+/** `workron schedule backfill NAME --from … --to …`: runs past ticks that have no run. */
+function scheduleBackfillCommand(): Command {
+  const command = clientCommand('backfill', 'Run past ticks of a schedule that did not run')
+    .argument('<name>', 'Schedule name')
+    .option('--from <INSTANT>', 'First tick to run; 2h is two hours ago', pastFlag)
+    .option('--to <INSTANT>', 'Run ticks before this instant (default: now)', pastFlag)
+    .option('--key <KEY,…>', 'Only for these keys of its for_each', collectList)
+    .option('--dry-run', 'Only list the ticks')
+    .option('--idempotency-key <KEY>', 'Makes it safe to repeat: the same key runs nothing new');
+  return command.action(async (name: string, { from, to, key, dryRun, idempotencyKey }: BackfillFlags) => {
+    if (from === undefined)
+      throw usageError('expected --from', 'workron schedule backfill nightly --from 3d --dry-run');
+    const call = keyed(key, idempotencyKey);
+    const body = { ...call.body, from, to: to ?? new Date().toISOString(), ...(dryRun ? { dry_run: true } : {}) };
+    const answer = await connect(command).json(routes.backfillSchedule, { params: { name }, ...call, body });
+    const output = outputOf(command);
+    if (!dryRun || output.json) return showRuns(answer.items, answer, output);
+    for (const { key: one, scheduled_for } of answer.missing)
+      print(one === null ? scheduled_for : `${scheduled_for}  ${one}`);
+    if (!output.quiet)
+      note(`${countText(answer.missing.length, 'tick has', 'ticks have')} no run; leave out --dry-run to run`);
+  });
+}
+
+function showRuns(ticks: readonly Tick[], answer: unknown, { json, quiet }: Output): void {
+  if (json) return printData(answer, json);
+  if (quiet) return print(ticks.map(({ job_id, workflow_id }) => job_id ?? workflow_id ?? '').join('\n'));
+  print(ticks.length === 0 ? 'nothing to run' : renderTable(TICK_COLUMNS, ticks, terminalWidth()));
 }

@@ -1,3 +1,5 @@
+/** How an installation does. */
+
 import type { Command } from 'commander';
 import type { Cluster } from '../../api/cluster.ts';
 import { countText } from '../../api/count-text.ts';
@@ -8,11 +10,11 @@ import type { Stats } from '../../api/stats.ts';
 import type { Worry } from '../../api/words/worries.ts';
 import type { Worker } from '../../api/worker.ts';
 import { clientCommand, connect, outputOf, print, printData } from '../client-command.ts';
-import { EXIT } from '../errors/exit-code.ts';
+import { EXIT } from '../errors/cli-error.ts';
 import { oneLine, styled } from '../output/style.ts';
 import { span } from '../output/when.ts';
-import { listWorkers } from './list-workers.ts';
-import { worriesNow } from './worries-now.ts';
+import { listWorkers } from './workers.ts';
+import { worriesNow } from './worries.ts';
 
 interface Status {
   health: Health;

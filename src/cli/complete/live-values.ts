@@ -1,7 +1,7 @@
 /** Names and ids that exist on the server, newest or first ones. */
 
 import { routes } from '../../api/routes.ts';
-import { usedQueues } from '../commands/queue-show.ts';
+import { usedQueues } from '../commands/queues.ts';
 import type { Connection } from '../connection.ts';
 import { oneLine } from '../output/style.ts';
 

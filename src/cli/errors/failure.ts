@@ -1,10 +1,9 @@
 /** Converts every error of a command to a `CliError`: a message, a hint and an exit code. */
 
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { isWorkronError } from '../../core/error.ts';
-import { CliError, usageError } from './cli-error.ts';
-import { EXIT, exitCodeOfStatus } from './exit-code.ts';
-import { fieldLines } from './field-names.ts';
+import { nearestWord } from '../../core/suggest.ts';
+import { CliError, EXIT, exitCodeOfStatus, usageError } from './cli-error.ts';
 
 /** `undefined` if nothing failed: help and version also end a command early. */
 export function failureOf(error: unknown, args: readonly string[]): CliError | undefined {
@@ -59,4 +58,106 @@ export async function ownFailure(action: () => Promise<void>): Promise<void> {
     const { hint, problem } = error;
     throw new CliError(EXIT.workronFailed, error.message, { hint, ...(problem === undefined ? {} : { problem }) });
   }
+}
+
+const MAX_SHOWN = 60;
+
+export function usageFailure(command: Command, error: CommanderError): CommanderError | CliError {
+  switch (error.code) {
+    case 'commander.unknownOption':
+      return withSuggestion(command, error);
+    case 'commander.invalidArgument':
+      return invalidValue(error);
+    case 'commander.missingArgument':
+    case 'commander.missingMandatoryOptionValue':
+      return usageError(error.message.replace(/^error: /, ''), `${pathOf(command)} ${command.usage()}`);
+    case 'commander.unknownCommand':
+      return error.message.includes('\n')
+        ? error
+        : usageError(error.message.replace(/^error: /, ''), `${pathOf(command)} --help lists the commands`);
+    default:
+      return error;
+  }
+}
+
+const WRONG_FLAG =
+  /^error: option '(?:-\w, )?(?<place>--[\w-]+)[^']*' argument '(?<value>[^]*)' is invalid\. (?<expected>.*)/;
+const WRONG_ARGUMENT =
+  /^error: command-argument value '(?<value>[^]*)' is invalid for argument '(?<place>\w+)'\. (?<expected>.*)/;
+
+/** `--limit: expected a whole number from 1, got "x"`. */
+function invalidValue(error: CommanderError): CommanderError {
+  const found = WRONG_FLAG.exec(error.message) ?? WRONG_ARGUMENT.exec(error.message);
+  if (found === null) return error;
+  const { place = '', value = '', expected = '' } = found.groups ?? {};
+  const where = place.startsWith('--') ? place : `the ${place}`;
+  const shown = JSON.stringify(value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value);
+  const wanted = expected.replace(/^Allowed choices are (.*)\.$/, 'expected $1');
+  const message = `error: ${where}: ${wanted}, got ${shown}${error.message.slice(found[0].length)}`;
+  return new CommanderError(error.exitCode, error.code, message);
+}
+
+/** Commander suggests words with a similar spelling. This also suggests words by their beginning (`--prio`). */
+function withSuggestion(command: Command, error: CommanderError): CommanderError {
+  const [, flag] = /^error: unknown option '--([^'=]+)[^']*'$/.exec(error.message) ?? [];
+  const nearest = flag === undefined ? undefined : nearestWord(flag, flagsOf(command));
+  if (nearest === undefined) return error;
+  return new CommanderError(error.exitCode, error.code, `${error.message}\n(Did you mean --${nearest}?)`);
+}
+
+/** The flags of the command and of its parents, without dashes. */
+function flagsOf(command: Command): string[] {
+  const own = command.createHelp().visibleOptions(command);
+  const names = own.flatMap(({ long }) => (long == null ? [] : [long.slice(2)]));
+  return command.parent === null ? names : [...names, ...flagsOf(command.parent)];
+}
+
+/** `workron queues pause`. */
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+}
+
+/** Flags that are not spelled like the field. */
+const FLAGS: Readonly<Record<string, string>> = {
+  run_at: 'at',
+  no_retry_on: 'dont-retry-on',
+  tags: 'tag',
+  depends_on: 'after',
+  params: 'param',
+  from: 'since',
+  to: 'until',
+  unique_key: 'unique',
+  submitted_by: 'by',
+  worker_id: 'worker',
+  workflow_id: 'workflow',
+};
+
+/**
+ * The place of a wrong field: `--priority` for `/priority`, `--env A B` for `/env/A B`, `the name` for an argument; the
+ * pointer where neither set it.
+ */
+export function fieldName(pointer: string, command: Command): string {
+  if (command.opts<{ file?: string }>().file !== undefined) return pointer;
+  const path = pointer.split('/').slice(1);
+  const [first = '', ...rest] =
+    path[0] === 'job' || path[0] === 'filter' || path[0] === 'workflow' ? path.slice(1) : path;
+  if (first === 'command') return 'the command';
+  if (first === 'query') return 'filter';
+  const known = command.options.map(({ long }) => long);
+  const whole = `--${[first, ...rest].join('-')}`;
+  if (known.includes(whole)) return whole;
+  const flag = [FLAGS[first], first.replaceAll('_', '-')].find((name) => known.includes(`--${name}`));
+  const isArgument = command.registeredArguments.some((argument) => `/${argument.name()}` === pointer);
+  if (flag === undefined) return isArgument ? `the ${first}` : pointer;
+  const inner = rest.filter((part) => !/^(\d+|key)$/.test(part)).join(' ');
+  return inner === '' ? `--${flag}` : `--${flag} ${inner}`;
+}
+
+/** One line for each wrong field; `undefined` if the error is about none. */
+export function fieldLines(errors: unknown, nameOf: (pointer: string) => string): string | undefined {
+  if (!Array.isArray(errors) || errors.length === 0) return undefined;
+  const lines = (errors as { pointer: string; detail: string }[]).map(({ pointer, detail }) =>
+    pointer === '' ? detail : `${nameOf(pointer)}: ${detail}`,
+  );
+  return lines.join('\n       ');
 }

@@ -3,7 +3,7 @@
 import { jsonText } from '../output/json-text.ts';
 import { harmless, styled } from '../output/style.ts';
 import type { CliError } from './cli-error.ts';
-import { EXIT } from './exit-code.ts';
+import { EXIT } from './cli-error.ts';
 
 export function reportError({ message, hint, problem, exitCode }: CliError, json: string | boolean): void {
   if (json) {

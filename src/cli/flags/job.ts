@@ -7,6 +7,7 @@ import { BACKOFF_TYPES, ON_DISCONNECT, RERUN } from '../../core/job.ts';
 import { ON_LIMIT } from '../../core/meter.ts';
 import { UNIQUE_CONFLICTS } from '../../core/unique.ts';
 import { usageError } from '../errors/cli-error.ts';
+import { commandOf } from '../input/shell-line.ts';
 import {
   collectAmounts,
   collectCodes,
@@ -209,12 +210,15 @@ function uniqueFrom({ unique, uniqueWhile, onConflict, uniqueWait, uniqueMaxWait
   throw usageError('--unique-while, --on-conflict, --unique-wait and --unique-max-wait need --unique KEY');
 }
 
-/** The shell line of a job. One argument is a shell line already; several are quoted, so that the command gets them as typed. */
-export function commandOf(words: readonly string[]): string {
-  return words.length === 1 ? (words[0] as string) : words.map(quote).join(' ');
+/** The job from the flags with the command after `--`, if there is one. Throws if it has a command and a handler, too. */
+export function workFrom(command: Command, words: readonly string[]): Record<string, unknown> {
+  const job = jobFrom(command);
+  if (words.length === 0) return job;
+  if (job['handler'] !== undefined) throw usageError('expected a command after --, or --handler, not both');
+  return { ...job, command: commandOf(words) };
 }
 
-/** A word that a shell takes as it is. */
-export function quote(word: string): string {
-  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+/** Throws for an input without a handler. The job of an existing schedule may have its handler already. */
+export function refuseLoneInput(job: Record<string, unknown>): void {
+  if ('input' in job && job['handler'] === undefined) throw usageError('--input goes with --handler NAME');
 }

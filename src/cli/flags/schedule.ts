@@ -4,9 +4,8 @@ import type { Command } from 'commander';
 import { CATCHUP_POLICIES, MAX_CAUGHT_UP } from '../../core/schedule/plan-ticks.ts';
 import { OVERLAP_POLICIES } from '../../core/schedule/schedule.ts';
 import { usageError } from '../errors/cli-error.ts';
-import { submittedWorkflow } from '../input/workflow.ts';
-import { workflowName } from '../input/workflow-name.ts';
-import { addWorkFlags } from './job.ts';
+import { submittedWorkflow, workflowName } from '../input/workflow.ts';
+import { addWorkFlags, workFrom } from './job.ts';
 import {
   collectList,
   collectPairs,
@@ -17,7 +16,6 @@ import {
   type NotifyFlag,
   oneOfFlag,
 } from './values.ts';
-import { workFrom } from './work.ts';
 
 const NONE = 'none';
 

@@ -1,6 +1,6 @@
 /** Ctrl-C while a job or workflow is followed: once stops following it, twice cancels it. */
 
-import { EXIT } from '../errors/exit-code.ts';
+import { EXIT } from '../errors/cli-error.ts';
 import { failureOf } from '../errors/failure.ts';
 import { note, reportError } from '../errors/report.ts';
 

@@ -7,13 +7,11 @@ import { readEvents, type StreamEvent } from '../../api/event-stream.ts';
 import { LineTimes } from '../../api/line-times.ts';
 import { routes } from '../../api/routes.ts';
 import type { Connection } from '../connection.ts';
-import { CliError } from '../errors/cli-error.ts';
-import { EXIT } from '../errors/exit-code.ts';
+import { CliError, EXIT } from '../errors/cli-error.ts';
 import { note } from '../errors/report.ts';
-import { PrefixedLines } from '../output/prefixed-lines.ts';
 import type { StatusLine } from '../output/status-line.ts';
-import { TerminalText } from '../output/terminal-text.ts';
-import { Persistence } from './persist.ts';
+import { PrefixedLines, TerminalText } from '../output/terminal-text.ts';
+import { Persistence } from './wait.ts';
 
 /** The server sends something every five seconds. After this time without any byte, the connection is dead. */
 const SILENCE_MS = 20_000;

@@ -3,11 +3,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobDetail } from '../../api/job.ts';
 import { routes } from '../../api/routes.ts';
-import { isTerminal } from '../../core/job.ts';
+import { isTerminal, isWaiting } from '../../core/job.ts';
 import type { Connection } from '../connection.ts';
 import { note } from '../errors/report.ts';
-import { progressText } from '../output/progress.ts';
+import { progressText } from '../output/job.ts';
 import { StatusLine } from '../output/status-line.ts';
+import { oneLine } from '../output/style.ts';
 import { waitsFor } from '../output/when.ts';
 
 const TERMINAL_MS = 1_000;
@@ -62,4 +63,25 @@ function lineOf({ id, status, progress, waiting: wait }: JobDetail, waiting: boo
   if (status === 'running' && progress !== null) return `job ${id} ${progressText(progress)}`;
   if (!waiting) return '';
   return `job ${id} ${status}${wait === null ? '' : `: waits for ${waitsFor(wait)}`}`;
+}
+
+/** Most jobs have started by then. */
+const FIRST_MS = 1_000;
+const AGAIN_MS = 5_000;
+
+/** Returns once the job has started, or `signal` aborts. Never rejects: this is only for information. */
+export async function tellWaiting(connection: Connection, id: string, signal: AbortSignal): Promise<void> {
+  let told: string | null = null;
+  try {
+    for (let pauseMs = FIRST_MS; ; pauseMs = AGAIN_MS) {
+      await sleep(pauseMs, undefined, { signal });
+      const job = await connection.json(routes.readJob, { params: { id }, signal });
+      if (!isWaiting(job.status)) return;
+      const sentence = job.waiting === null ? null : oneLine(waitsFor(job.waiting));
+      if (sentence !== null && sentence !== told) note(`job ${id} waits for ${sentence}`);
+      told = sentence;
+    }
+  } catch {
+    // Whoever follows the job reports an unreachable server.
+  }
 }

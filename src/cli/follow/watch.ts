@@ -1,8 +1,7 @@
 /** Shows a changing text: in place on a terminal, one version after the other in a pipe. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CliError } from '../errors/cli-error.ts';
-import { EXIT } from '../errors/exit-code.ts';
+import { CliError, EXIT } from '../errors/cli-error.ts';
 
 /** Clears the screen; earlier output stays in the scrollback. */
 const CLEAR = '\u001b[2J';

@@ -4,9 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { routes } from '../../api/routes.ts';
 import type { StepState, WorkflowDetail } from '../../api/workflow/workflow.ts';
 import { isTerminal } from '../../core/job.ts';
+import { NEVER } from '../../core/never.ts';
+import { type Output, print, printData } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
+import { EXIT } from '../errors/cli-error.ts';
 import { details, stepTree } from '../output/step-tree.ts';
-import { Persistence } from './persist.ts';
+import { between } from '../output/when.ts';
+import { detachOnInterrupt } from './detach.ts';
+import { Persistence } from './wait.ts';
 
 const MIN_PAUSE_MS = 300;
 /** The pause between two reads, in multiples of the time the last read took: large workflows are read less often. */
@@ -19,7 +24,7 @@ interface FollowOptions {
 }
 
 /** Returns the workflow once it has ended. Continues when the server was unreachable for a while. */
-export async function followWorkflow(
+async function followWorkflow(
   connection: Connection,
   id: string,
   { signal, silent }: FollowOptions,
@@ -79,4 +84,30 @@ function tenthsOf({ status, progress }: StepState): number {
 function lineOf(step: StepState): string {
   const rest = isTerminal(step.status) || step.progress ? details(step) : '';
   return `${step.key}: ${step.status}${rest === '' ? '' : `  ${rest}`}`;
+}
+
+export async function followToEnd(connection: Connection, id: string, output: Output): Promise<void> {
+  const silent = output.json !== false || output.quiet;
+  using interrupt = detachOnInterrupt({
+    title: `workflow ${id}`,
+    again: `workron workflow get -f ${id}`,
+    async cancel() {
+      await connection.json(routes.cancelWorkflow, { params: { id } });
+      await followWorkflow(connection, id, { signal: NEVER, silent: true });
+    },
+  });
+  const followed = followWorkflow(connection, id, { signal: interrupt.signal, silent });
+  const ended = await Promise.race([followed, interrupt.left]);
+  if (typeof ended === 'number') {
+    followed.catch(() => undefined);
+    process.exitCode = ended;
+    return;
+  }
+  if (output.json) printData(ended, output.json);
+  else if (!output.quiet && !process.stdout.isTTY) print(endLine(ended));
+  process.exitCode = interrupt.cancelled ? EXIT.interrupted : ended.status === 'done' ? EXIT.ok : EXIT.failed;
+}
+
+function endLine({ id, status, started_at, created_at, ended_at }: WorkflowDetail): string {
+  return `workflow ${id} ${status}, after ${between(started_at ?? created_at, ended_at)}`;
 }

@@ -1,12 +1,14 @@
 /** Commands of crontab lines, with their standard input. */
 
+import { quote } from './shell-line.ts';
+
 /**
  * Returns an equivalent shell line. In a crontab the first `%` ends the command; the rest is its standard input, in which
  * every further `%` is a newline. `\%` is a percent sign.
  */
 export function shellLineOf(text: string, shell = '/bin/sh'): string {
   const [command = '', ...input] = splitAtPercent(text);
-  const line = ['/bin/sh', 'sh'].includes(shell) ? command : `${shell} -c ${quoted(command)}`;
+  const line = ['/bin/sh', 'sh'].includes(shell) ? command : `${shell} -c ${quote(command)}`;
   // A `%` at the end ends the last line of the input and does not begin another.
   if (input.at(-1) === '') input.pop();
   if (input.length === 0) return line;
@@ -22,10 +24,6 @@ function splitAtPercent(text: string): string[] {
     else parts[parts.length - 1] += piece === '\\%' ? '%' : piece;
   }
   return parts;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Returns a word that is not a line of the input. */

@@ -3,10 +3,9 @@
 import type { WorkflowDefinition } from '../../api/workflow/definition.ts';
 import type { ReadWorkflow } from '../../api/workflow/file.ts';
 import type { SourceProblem } from '../../api/workflow/source.ts';
-import { CliError } from '../errors/cli-error.ts';
-import { EXIT } from '../errors/exit-code.ts';
-import { displayWidth } from '../output/display-width.ts';
+import { CliError, EXIT, usageError } from '../errors/cli-error.ts';
 import { oneLine, styled } from '../output/style.ts';
+import { displayWidth } from '../output/table.ts';
 import { nameOfInput, readInput } from './file.ts';
 
 /** Longer lines are cut around the problem. */
@@ -92,4 +91,16 @@ function decodeText(path: string, bytes: Uint8Array): string {
   } catch {
     throw new CliError(EXIT.usage, `${nameOfInput(path)} is not UTF-8 text`);
   }
+}
+
+type WorkflowName = { file: string } | { definition: string; version: number | null };
+
+/** `etl` and `etl@3` are stored definitions; `./etl`, `etl.yaml` and `-` are files. */
+export function workflowName(text: string): WorkflowName {
+  if (text === '-' || text.includes('/') || /\.(ya?ml|json)$/i.test(text)) return { file: text };
+  const [definition = '', version, ...rest] = text.split('@');
+  if (rest.length > 0 || definition === '' || (version !== undefined && !/^([1-9]\d{0,8}|latest)$/.test(version))) {
+    throw usageError(`"${text}" is neither a file nor a stored workflow`, 'such as ./etl.yaml, etl or etl@3');
+  }
+  return { definition, version: version === undefined || version === 'latest' ? null : Number(version) };
 }

@@ -5,7 +5,6 @@ import type { Attempt, JobDetail } from '../../api/job.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { isTerminal } from '../../core/job.ts';
 import { jsonText } from './json-text.ts';
-import { progressText } from './progress.ts';
 import { bold, dim, harmless, oneLine, stateFormat, stateText, styled } from './style.ts';
 import { type Column, renderTable } from './table.ts';
 import { between, waitsFor, when } from './when.ts';
@@ -100,4 +99,19 @@ function indent(text: string): string {
 function deliveryText({ event, job_id, status }: JobDetail['notifications'][number]): string {
   if (status === 'done') return `${event} (job ${job_id})`;
   return `${event} (job ${job_id}, ${isTerminal(status) ? `not delivered: workron why ${job_id}` : status})`;
+}
+
+const CELLS = 8;
+
+interface Reported {
+  fraction: number;
+  text: string | null;
+}
+
+/** `▓▓▓░░░░░ 37% step 22 of 60`; in a pipe without the bar. */
+export function progressText({ fraction, text }: Reported): string {
+  const full = Math.round(fraction * CELLS);
+  const bar = process.stdout.isTTY ? `${'▓'.repeat(full)}${'░'.repeat(CELLS - full)} ` : '';
+  const words = text === null ? '' : oneLine(text);
+  return `${bar}${Math.floor(fraction * 100)}%${words === '' ? '' : ` ${words}`}`;
 }

@@ -3,10 +3,9 @@
 import { reasonText } from '../../api/words/reason.ts';
 import type { StepState, WorkflowDetail } from '../../api/workflow/workflow.ts';
 import { isTerminal } from '../../core/job.ts';
-import { displayWidth } from './display-width.ts';
-import { progressText } from './progress.ts';
+import { progressText } from './job.ts';
 import { bold, oneLine, stateFormat, stateText, styled } from './style.ts';
-import { truncate } from './table.ts';
+import { displayWidth, truncate } from './table.ts';
 import { between } from './when.ts';
 
 interface TreeSize {

@@ -44,3 +44,12 @@ export function harmless(text: string): string {
   // oxlint-disable-next-line no-control-regex
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+/g, ' ').trimEnd();
 }
+
+/** A heading, and a line for each fact that there is. */
+export function factsText(heading: string, facts: readonly (readonly [label: string, value: string | null])[]): string {
+  const width = Math.max(...facts.map(([label]) => label.length)) + 2;
+  const lines = facts.flatMap(([label, value]) =>
+    value === null || value === '' ? [] : [`${dim(label.padEnd(width))}${value}`],
+  );
+  return `${[bold(heading), ...lines].join('\n')}\n`;
+}

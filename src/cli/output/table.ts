@@ -3,7 +3,10 @@
  * then spare ones. Then flexible columns are cut, those that identify the row last.
  */
 
-import { displayWidth } from './display-width.ts';
+import module from 'node:module';
+import { didYouMean } from '../../core/suggest.ts';
+import { dataText, type Output, terminalWidth } from '../client-command.ts';
+import { usageError } from '../errors/cli-error.ts';
 import { dim, styled } from './style.ts';
 
 export interface Column<Row> {
@@ -153,4 +156,50 @@ function cut<Row>(columns: readonly SizedColumn<Row>[], width: number): number {
 function pad(text: string, width: number, align: 'right' | undefined): string {
   const fill = ' '.repeat(Math.max(0, width - displayWidth(text)));
   return align === 'right' ? fill + text : text + fill;
+}
+
+/** The characters of most texts, including our own icons. Each takes one column. */
+const NARROW = /^[\x20-\x7e–…✓✗●○◌◷⊘↷▓░]*$/;
+
+let measure: ((text: string) => number) | undefined;
+
+export function displayWidth(text: string): number {
+  if (NARROW.test(text)) return text.length;
+  // Loaded on demand: its tables of emoji take longer to compile than most commands run.
+  measure ??= (module.createRequire(import.meta.url)('string-width') as { default: (text: string) => number }).default;
+  return measure(text);
+}
+
+interface Listing<Row> {
+  columns: readonly Column<Row>[];
+  /** What `-q` prints of a row. */
+  id(row: Row): string;
+  /** Printed instead of an empty table. */
+  none: string;
+}
+
+export function listText<Row>(rows: readonly Row[], listing: Listing<Row>, output: Output): string {
+  if (output.json) return dataText(rows, output.json);
+  if (output.quiet) return rows.map((row) => `${listing.id(row)}\n`).join('');
+  const columns = chosenColumns(listing.columns, output);
+  return rows.length === 0 ? `${listing.none}\n` : renderTable(columns, rows, terminalWidth());
+}
+
+/** Throws a usage error for a column that does not exist. */
+function chosenColumns<Row>(all: readonly Column<Row>[], { columns, wide }: Output): readonly Column<Row>[] {
+  if (columns === null) return wide ? all : all.filter((column) => column.wide !== true);
+  return columns.map((name) => {
+    const known = all.map(nameOf);
+    const found = all[known.indexOf(name.toLowerCase())];
+    if (found !== undefined) return found;
+    throw usageError(
+      `--columns: there is no column "${name}"; expected ${known.join(', ')}`,
+      didYouMean(name.toLowerCase(), known),
+    );
+  });
+}
+
+/** `LAST RUN` is chosen by `last-run`. */
+function nameOf({ title }: Pick<Column<never>, 'title'>): string {
+  return title.toLowerCase().replaceAll(' ', '-');
 }

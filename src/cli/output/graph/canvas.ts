@@ -1,6 +1,6 @@
 /** A canvas of characters. Lines of the same net join where they meet; lines of different nets cross. */
 
-import { displayWidth } from '../display-width.ts';
+import { displayWidth } from '../table.ts';
 
 const NORTH = 1;
 const EAST = 2;

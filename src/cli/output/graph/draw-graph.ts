@@ -1,7 +1,7 @@
 /** Draws a graph with boxes and lines as text, parents above children. */
 
 import { orderGraph } from '../../../core/dag/order.ts';
-import { displayWidth } from '../display-width.ts';
+import { displayWidth } from '../table.ts';
 import { Canvas } from './canvas.ts';
 import { columnsOf } from './columns.ts';
 import { type Layers, layersOf, type Vertex } from './layers.ts';

@@ -1,3 +1,5 @@
+/** What is wrong now, as the page says it. */
+
 import { allPages } from '../../api/http-client.ts';
 import type { Queue } from '../../api/queue.ts';
 import { routes } from '../../api/routes.ts';

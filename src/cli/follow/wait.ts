@@ -1,10 +1,11 @@
 /** Waits for the end of a job by long polling. Survives restarts of the server. */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from '../../api/job.ts';
 import { routes } from '../../api/routes.ts';
 import { isTerminal } from '../../core/job.ts';
 import type { Connection } from '../connection.ts';
-import { Persistence } from './persist.ts';
+import { CliError, EXIT } from '../errors/cli-error.ts';
 
 const POLL_MS = 20_000;
 /** A poll that takes this much longer than asked is given up: the connection is dead. */
@@ -35,4 +36,35 @@ function poll(connection: Connection, id: string, pollMs: number, signal: AbortS
     timeoutMs: pollMs + SLACK_MS,
     ...(signal === undefined ? {} : { signal }),
   });
+}
+
+const GIVE_UP_MS = 60_000;
+const PAUSE_MS = 500;
+
+/** Retries a call while the server is unreachable, up to a minute after the last contact. Without any contact it fails at once. */
+export class Persistence {
+  #lastContact: number | null = null;
+
+  async call<T>(action: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    for (;;) {
+      try {
+        const answer = await action();
+        this.contact();
+        return answer;
+      } catch (error) {
+        if (!this.#isRetryable(error)) throw error;
+        await sleep(PAUSE_MS, undefined, signal === undefined ? {} : { signal });
+      }
+    }
+  }
+
+  /** Records contact with the server. */
+  contact(): void {
+    this.#lastContact = performance.now();
+  }
+
+  #isRetryable(error: unknown): boolean {
+    if (!(error instanceof CliError) || error.exitCode !== EXIT.unreachable) return false;
+    return this.#lastContact !== null && performance.now() - this.#lastContact < GIVE_UP_MS;
+  }
 }

@@ -1,15 +1,28 @@
+/** Commands that show runs of workflows. */
+
 import type { Command } from 'commander';
 import { firstFailed } from '../../api/first-failed.ts';
 import { routes } from '../../api/routes.ts';
-import type { ListedWorkflow } from '../../api/workflow/workflow.ts';
+import type { ListedWorkflow, WorkflowDetail } from '../../api/workflow/workflow.ts';
 import { WORKFLOW_STATUSES } from '../../core/dag/workflow-status.ts';
-import { connect, listCommand, outputOf, print } from '../client-command.ts';
+import {
+  clientCommand,
+  connect,
+  listCommand,
+  type Output,
+  outputOf,
+  print,
+  printData,
+  terminalWidth,
+  workflowId,
+} from '../client-command.ts';
 import type { Connection } from '../connection.ts';
 import { note } from '../errors/report.ts';
 import { countFlag, oneOfFlag } from '../flags/values.ts';
-import { listText } from '../output/list.ts';
-import { oneLine, stateFormat, stateText } from '../output/style.ts';
-import type { Column } from '../output/table.ts';
+import { followToEnd } from '../follow/workflow.ts';
+import { stepTree } from '../output/step-tree.ts';
+import { dim, oneLine, stateFormat, stateText } from '../output/style.ts';
+import { type Column, listText } from '../output/table.ts';
 import { between, when } from '../output/when.ts';
 
 const MAX_PAGE_SIZE = 200;
@@ -104,4 +117,47 @@ async function list(
     if (page.next_cursor === null || workflows.length >= limit) return { workflows, more: page.next_cursor !== null };
     cursor = page.next_cursor;
   }
+}
+
+/** `workron workflow get ID`: shows its steps and their states. */
+export function workflowGetCommand(): Command {
+  const command = clientCommand('get', 'Show a submitted workflow with its steps')
+    .argument('<id>', 'Workflow id')
+    .option('-f, --follow', 'Show the steps until the workflow ends; exit with 0 if it is done, else 1');
+  return command.action(async (text: string, { follow }: { follow?: boolean }) => {
+    const id = workflowId(text);
+    const connection = connect(command);
+    const output = outputOf(command);
+    if (follow) return followToEnd(connection, id, output);
+    await showRun(connection, text, output);
+  });
+}
+
+export async function showRun(connection: Connection, text: string, { json, quiet }: Output): Promise<void> {
+  const workflow = await connection.json(routes.readWorkflow, { params: { id: workflowId(text) } });
+  if (json) printData(workflow, json);
+  else print(quiet ? workflow.id : describe(workflow));
+}
+
+function describe(workflow: WorkflowDetail): string {
+  const lines: string[] = [];
+  const line = (label: string, value: string): void => {
+    if (value !== '') lines.push(`${dim(label.padEnd(15))}${value}`);
+  };
+  const params = Object.entries(workflow.params).map(([name, value]) => `${name}=${oneLine(shown(value))}`);
+  line('params', params.join('  '));
+  line('rerun of', workflow.rerun_of ?? '');
+  line('definition', workflow.definition == null ? '' : `${workflow.definition.name}@${workflow.definition.version}`);
+  line('created', when(workflow.created_at));
+  line('ended', workflow.ended_at === null ? '' : `${when(workflow.ended_at)}, after ${took(workflow)}`);
+  line('critical path', workflow.critical_path.join(' → '));
+  return `${stepTree(workflow, { width: terminalWidth(), rows: undefined })}\n${lines.join('\n')}\n`;
+}
+
+function took({ started_at, created_at, ended_at }: WorkflowDetail): string {
+  return between(started_at ?? created_at, ended_at);
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,0 +1,234 @@
+/** Who may call a server, and who did: tokens, logins, the audit. */
+
+import { spawn } from 'node:child_process';
+import { Argument, Command } from 'commander';
+import type { AuditEntry } from '../../api/audit.ts';
+import { PAGE_PATH, routes } from '../../api/routes.ts';
+import type { MadeToken, Token } from '../../api/token.ts';
+import { socketIn } from '../../core/socket-address.ts';
+import { TOKEN_ROLES } from '../../core/token.ts';
+import { version } from '../../node/version.ts';
+import { browserUrl, findLocalServer } from '../../ops/local-server.ts';
+import {
+  clientCommand,
+  connect,
+  jobId,
+  listCommand,
+  outputOf,
+  print,
+  printData,
+  refuseExtra,
+  terminalWidth,
+} from '../client-command.ts';
+import { settingsFrom } from '../flags/setting.ts';
+import { collectList, countFlag, durationFlag, oneOfFlag, pastFlag } from '../flags/values.ts';
+import { jsonText } from '../output/json-text.ts';
+import { oneLine } from '../output/style.ts';
+import { type Column, listText, renderTable } from '../output/table.ts';
+import { when } from '../output/when.ts';
+
+const TOKEN_COLUMNS: readonly Column<Token>[] = [
+  { title: 'TOKEN', text: (token) => oneLine(token.name), flexible: true },
+  { title: 'ROLE', text: (token) => token.role },
+  { title: 'QUEUES', text: (token) => token.queues?.join(',') ?? 'all' },
+  { title: 'STATE', text: stateOf, format: (token) => (token.valid ? 'green' : 'gray') },
+  { title: 'CREATED', text: (token) => when(token.created_at) },
+  { title: 'BY', text: (token) => oneLine(token.created_by) },
+  { title: 'EXPIRES', text: (token) => when(token.expires_at) },
+  { title: 'LAST USED', text: (token) => when(token.last_used_at) },
+];
+
+/** `workron tokens`: lists them; `create`, `rotate` and `revoke` change them. */
+export function tokensCommand(): Command {
+  const command = clientCommand('tokens', 'List tokens of the API; create, rotate or revoke them').alias('token');
+  command.allowExcessArguments().action(async () => {
+    refuseExtra(command);
+    await listTokens(command);
+  });
+  const ls = clientCommand('ls', 'List tokens, without the tokens themselves');
+  command.addCommand(ls.action(() => listTokens(ls)));
+  for (const child of [createCommand(), rotateCommand(), revokeCommand()]) command.addCommand(child);
+  return command;
+}
+
+async function listTokens(command: Command): Promise<void> {
+  const { items } = await connect(command).json(routes.listTokens);
+  const { json, quiet } = outputOf(command);
+  if (json) printData(items, json);
+  else if (quiet) print(items.map((token) => `${token.name}\n`).join(''));
+  else print(items.length === 0 ? 'no tokens' : renderTable(TOKEN_COLUMNS, items, terminalWidth()));
+}
+
+interface CreateOptions {
+  role: string;
+  queues?: string[];
+  expires?: number;
+}
+
+function createCommand(): Command {
+  const command = clientCommand('create', 'Create a token and print it, this once')
+    .addArgument(new Argument('<name>', 'Name of the caller that uses the token'))
+    .requiredOption('--role <ROLE>', `What it may do: ${TOKEN_ROLES.join(', ')}`, oneOfFlag(TOKEN_ROLES))
+    .option('--queues <NAME,…>', 'The only queues that it may submit to or claim from', collectList)
+    .option('--expires <DURATION>', 'How long it is valid, such as 90d; otherwise until it is revoked', durationFlag);
+  return command.action(async (name: string, { role, queues, expires }: CreateOptions) => {
+    const body = { name, role, ...(queues && { queues }), ...(expires !== undefined && { expires }) };
+    show(command, await connect(command).json(routes.createToken, { body }));
+  });
+}
+
+interface RotateOptions {
+  overlap?: number;
+  expires?: number;
+}
+
+function rotateCommand(): Command {
+  const command = clientCommand(
+    'rotate',
+    'Create a second token with the same rights; the first stays valid for a while',
+  )
+    .addArgument(new Argument('<name>', 'Name of the token'))
+    .option('--overlap <DURATION>', 'How long the old token stays valid (default: 24h)', durationFlag)
+    .option('--expires <DURATION>', 'How long the new one is valid; otherwise as long as the old one', durationFlag);
+  return command.action(async (name: string, { overlap, expires }: RotateOptions) => {
+    const body = { ...(overlap !== undefined && { overlap }), ...(expires !== undefined && { expires }) };
+    show(command, await connect(command).json(routes.rotateToken, { params: { name }, body }));
+  });
+}
+
+function revokeCommand(): Command {
+  const command = clientCommand('revoke', 'Revoke the tokens of these names, on every scheduler within seconds');
+  return command.addArgument(new Argument('<name...>', 'Names of tokens')).action(async (names: string[]) => {
+    const connection = connect(command);
+    const { json, quiet } = outputOf(command);
+    for (const name of names) {
+      await connection.json(routes.revokeToken, { params: { name } });
+      if (!json) print(quiet ? name : `token ${oneLine(name)} is revoked`);
+    }
+    if (json) printData(names, json);
+  });
+}
+
+/** The token alone goes to stdout, so that it can be piped into a file. */
+function show(command: Command, made: MadeToken): void {
+  const { json } = outputOf(command);
+  if (json) return printData(made, json);
+  print(made.token);
+  const until = made.expires_at === null ? 'until it is revoked' : `until ${made.expires_at}`;
+  process.stderr.write(`token ${oneLine(made.name)} (${made.role}), valid ${until}; it is not shown again\n`);
+}
+
+function stateOf({ valid, revoked_at, replaced_at }: Token): string {
+  if (valid) return replaced_at === null ? 'valid' : 'replaced';
+  return revoked_at === null ? 'expired' : 'revoked';
+}
+
+/** `workron auth`: access for programs other than this one. */
+export function authCommand(): Command {
+  const command = new Command('auth').description('Log in with curl or a browser');
+  const header = clientCommand('header', 'Print the header with the token, for curl -H "$(workron auth header)"', {
+    ids: false,
+  });
+  header.action(async () => {
+    const { url, token } = settingsFrom(header, 'client');
+    const known = token ?? findLocalServer(url)?.token ?? null;
+    // Only a server that needs none may be called without: any other refuses, or does not answer, and the error says so.
+    if (known === null) await connect(header).json(routes.readRoot);
+    print(known === null ? 'x-workron: no-token' : `authorization: Bearer ${known}`);
+  });
+  const link = clientCommand('link', 'Print a link to the dashboard that logs in, once, within ten minutes', {
+    ids: false,
+  });
+  link.action(async () => {
+    const { url } = settingsFrom(link, 'client');
+    const { path } = await connect(link).json(routes.createLink);
+    // The address of the dashboard is not known over a socket.
+    print(socketIn(url) === undefined ? browserUrl(url).replace(/\/+$/, '') + path : path);
+  });
+  return command.addCommand(header).addCommand(link);
+}
+
+/** The programs that open an address in the browser. */
+const OPENERS: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', linux: 'xdg-open' };
+
+/** `workron open [ID]`: prints the address of the dashboard and opens it in the browser. */
+export function openCommand(): Command {
+  const command = clientCommand('open', 'Open the dashboard, or a job in it, in the browser')
+    .argument('[id]', 'Job id')
+    .option('--print', 'Only print the address');
+  return command.action(async (id: string | undefined, { print: only = false }: { print?: boolean }) => {
+    const { url } = settingsFrom(command, 'client');
+    const address = `${browserUrl(url)}${PAGE_PATH}/${id === undefined ? '' : `jobs/${jobId(id)}`}`;
+    print(address);
+    const opener = OPENERS[process.platform];
+    if (only || !process.stdout.isTTY || opener === undefined) return;
+    const child = spawn(opener, [address], { stdio: 'ignore', detached: true });
+    // The address is printed; a machine without a browser is not an error.
+    child.on('error', () => undefined);
+    child.unref();
+  });
+}
+
+/** `workron version`: the version of this program, and of Node. */
+export function versionCommand(): Command {
+  const command = new Command('version')
+    .description('Print the version of workron and of Node')
+    .option('--json', 'Print JSON');
+  return command.action(() => {
+    const versions = { workron: version, node: process.versions.node };
+    if (outputOf(command).json) printData(versions, 'json');
+    else print(`workron ${versions.workron}, Node ${versions.node}`);
+  });
+}
+
+const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
+  { title: 'WHEN', text: ({ at }) => when(at) },
+  { title: 'WHO', text: ({ actor }) => oneLine(actor), identifies: true },
+  { title: 'FROM', text: ({ address }) => oneLine(address) },
+  {
+    title: 'WHAT',
+    text: ({ action, path }) => oneLine(`${action.split(' ', 1)[0]} ${path}`),
+    flexible: true,
+    identifies: true,
+  },
+  { title: 'RESULT', text: ({ status }) => (status === null ? 'unknown' : String(status)), align: 'right' },
+];
+
+const AUDIT_LISTING = { columns: AUDIT_COLUMNS, id: ({ id }: AuditEntry) => id, none: 'no changes' };
+const AUDIT_PAGE = 200;
+
+interface AuditFlags {
+  actor?: string;
+  path?: string;
+  since?: string;
+  until?: string;
+  limit: number;
+  jsonLines?: boolean;
+}
+
+/** `workron audit`: who changed what. */
+export function auditCommand(): Command {
+  const command = listCommand('audit', 'List changes: who, when, from where, what and the result')
+    .option('--actor <NAME>', 'Changes of this caller only')
+    .option('--path <TEXT>', 'Changes whose path contains this, such as /jobs/12')
+    .option('--since <TIME>', 'From this instant, or this long ago', pastFlag)
+    .option('--until <TIME>', 'Before this instant, or this long ago', pastFlag)
+    .option('-n, --limit <NUMBER>', 'At most this many entries', countFlag(1, 1_000_000), 50)
+    .option('--json-lines', 'Print all that match, one JSON object per line');
+  return command.action(async ({ actor, path, since: from, until: to, limit, jsonLines }: AuditFlags) => {
+    const connection = connect(command);
+    const entries: AuditEntry[] = [];
+    const most = jsonLines ? Number.POSITIVE_INFINITY : limit;
+    let seen = 0;
+    let cursor: string | undefined;
+    do {
+      const query = { actor, path, from, to, limit: Math.min(AUDIT_PAGE, most - seen), cursor };
+      const page = await connection.json(routes.listAudit, { query });
+      if (jsonLines) print(page.items.map((entry) => `${jsonText(entry)}\n`).join(''));
+      else entries.push(...page.items);
+      seen += page.items.length;
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined && seen < most);
+    if (!jsonLines) print(listText(entries, AUDIT_LISTING, outputOf(command)));
+  });
+}

@@ -112,14 +112,14 @@ export class Load {
     const me = '$WORKRON_JOB_ID $WORKRON_ATTEMPT';
     // Some outlast the lease of a worker that is frozen while they run.
     const seconds = random() < 0.3 ? 2 * (LEASE_MS / 1_000) + random() * 10 : random() * 2;
-    const [alone] = rules.limits ?? [];
     const command = [
       `exec 9>>"${folder}/lock.$WORKRON_JOB_ID"`,
       `flock -n 9 || echo "${me}" >>"${folder}/overlaps"`,
-      // A key with room for one is a lock too.
-      ...(alone?.max === 1
-        ? [`exec 8>>"${folder}/limit.${alone.key}"`, `flock -n 8 || echo "${me} ${alone.key}" >>"${folder}/overlaps"`]
-        : []),
+      // A key with room for n jobs is n locks.
+      ...(rules.limits ?? []).flatMap(({ key, max }) => [
+        `place=1; until exec 8>>"${folder}/limit.${key}.$place"; flock -n 8; do place=$((place + 1))`,
+        `if [ $place -gt ${max} ]; then echo "${me} ${key}" >>"${folder}/overlaps"; break; fi; done`,
+      ]),
       `echo "${me} start $(date +%s%N)" >>"${folder}/runs"`,
       `sleep ${seconds.toFixed(2)}`,
       `echo "${me} end $(date +%s%N)" >>"${folder}/runs"`,

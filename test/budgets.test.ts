@@ -50,7 +50,7 @@ interface Weight {
 const WEIGHTS: Readonly<Record<string, Weight>> = {
   'src/api': {
     files: 90,
-    lines: 8_245,
+    lines: 8_248,
     why: 'from 7,588 lines: hostile documents take bounded time; suspects; reasons to wait are data, and what is wrong has words for all',
   },
   'src/cli': {
@@ -65,7 +65,7 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
   },
   'src/http': {
     files: 61,
-    lines: 5_216,
+    lines: 5_218,
     why: 'from 5,161 lines: sessions end with their token, a policy on every answer',
   },
   'src/library': {
@@ -90,7 +90,7 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
     lines: 7_169,
     why: 'from 6,395 lines: starters that became their user, a namespace for each command',
   },
-  src: { files: 841, lines: 74_219, why: '' },
+  src: { files: 841, lines: 74_226, why: '' },
   'ui/src': { files: 199, lines: 16_075, why: 'from 16,197 lines: expressions of the log view that take linear time' },
 };
 

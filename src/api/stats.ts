@@ -20,6 +20,11 @@ export const StatsQuery = strict({
     .exactOptional(),
 });
 
+const TOTALS = Object.fromEntries(STAT_OUTCOMES.map((outcome) => [outcome, z.number()])) as Record<
+  StatRow['outcome'],
+  z.ZodNumber
+>;
+
 export const Stats = named(
   'Stats',
   z.object({
@@ -29,7 +34,7 @@ export const Stats = named(
       description:
         'The upper bounds of the histograms in milliseconds; histograms have one more bucket for larger values.',
     }),
-    totals: z.record(z.enum(STAT_OUTCOMES), z.number()),
+    totals: z.object(TOTALS),
     items: z.array(
       z.object({
         minute: wireInstant,

@@ -24,6 +24,8 @@ export function apiDocument(handlers: readonly RouteHandler[], version: string):
       summary: 'A job scheduler.',
       description: 'Errors are problem documents (RFC 9457) with a stable code.',
     },
+    // Relative to this document: also where the API is mounted in another server.
+    servers: [{ url: '.' }],
     security: [{}, { token: [] }],
     paths,
     components: {

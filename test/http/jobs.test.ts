@@ -577,6 +577,30 @@ test('health, readiness, metrics, statistics, the root and the API document', as
   assert.deepEqual([draining.status, draining.body.problems], [503, ['shutting down']]);
 });
 
+/** Properties that a schema, or one inside of it, requires and does not declare. `declared`: those of a schema around its cases. */
+function undeclaredIn(schema: unknown, at = '', declared: object = {}): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const { required = [], properties = declared } = schema as { required?: string[]; properties?: object };
+  const own = Array.isArray(required) ? required.filter((name) => !(name in properties)) : [];
+  const inner = Object.entries(schema).flatMap(([name, value]) =>
+    undeclaredIn(value, `${at}/${name}`, name === 'oneOf' || Array.isArray(schema) ? properties : {}),
+  );
+  return [...own.map((name) => `${at}/${name}`), ...inner];
+}
+
+test('API document: it says where the API is, and declares what it requires', async () => {
+  await using server = await openTestServer();
+  const { body: document } = await server.call('GET', '/openapi.json');
+  const [{ url }] = document.servers;
+  for (const [of, is] of [
+    ['http://h/openapi.json', 'http://h/'],
+    ['http://h/api/openapi.json', 'http://h/api/'],
+  ]) {
+    assert.equal(new URL(url, of).href, is);
+  }
+  assert.deepEqual(undeclaredIn(document.components.schemas), []);
+});
+
 test('X-Request-ID: the caller’s where it is fit for a log line, and on every line of the request', async () => {
   const lines: Record<string, unknown>[] = [];
   const log = (fields: object) => ({

@@ -152,10 +152,11 @@ describe('launcher', { concurrency: 2 }, () => {
     const dead = join(dirname(live), `workron-${identityOf(1).replace(/\.\d+$/, '.1')}-${process.pid}`);
     // A group within, as a command may make one.
     const inner = join(dead, 'inner');
-    mkdirSync(inner, { recursive: true });
-    const [left, kept] = [spawn('sleep', ['1000']), spawn('sleep', ['1000'])];
+    const [left, kept] = [spawn('sleep', ['60']), spawn('sleep', ['60'])];
     const ended = once(left, 'exit');
-    enterControlGroup(inner, left.pid as number);
+    // A worker of another test that starts now sweeps the group too while it is empty.
+    do mkdirSync(inner, { recursive: true });
+    while (!enterControlGroup(inner, left.pid as number));
     enterControlGroup(live, kept.pid as number);
     await sweepOrphans(silentLog, null);
     assert.deepEqual(await ended, [null, 'SIGKILL']);

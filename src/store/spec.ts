@@ -155,17 +155,13 @@ function setStored(spec: JobSpec, stored: StoredSpec): void {
 }
 
 /** How long a run can take, as statements read it from a stored spec; `null` for defaults. */
-export interface StoredTimes {
-  timeout_ms: number | null;
-  kill_grace_ms: number | null;
-  on_disconnect: JobSpec['onDisconnect'] | null;
-}
+export type StoredTimes = { readonly [K in keyof RunTimes]: RunTimes[K] | null };
 
 export function timesOf(stored: StoredTimes | undefined): RunTimes {
   return {
-    timeoutMs: stored?.timeout_ms ?? DEFAULT_SPEC.timeoutMs,
-    killGraceMs: stored?.kill_grace_ms ?? DEFAULT_SPEC.killGraceMs,
-    onDisconnect: stored?.on_disconnect ?? DEFAULT_SPEC.onDisconnect,
+    timeoutMs: stored?.timeoutMs ?? DEFAULT_SPEC.timeoutMs,
+    killGraceMs: stored?.killGraceMs ?? DEFAULT_SPEC.killGraceMs,
+    onDisconnect: stored?.onDisconnect ?? DEFAULT_SPEC.onDisconnect,
   };
 }
 

@@ -343,15 +343,15 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/contract.test.ts'],
   },
   {
-    name: 'a reservation for a job that waited for a rate is not known (PostgreSQL)',
+    name: 'a reservation for a job that waited for a rate is not known',
     edits: [
       {
-        file: 'src/store/postgres/sql/reservations.ts',
+        file: 'src/store/engine/reservations.ts',
         from: 'n.id = coalesce(p.lane, l.lane)',
         to: 'n.id = l.lane',
       },
     ],
-    tests: ['test/store/postgres/contract.test.ts'],
+    tests: ['test/store/memory/contract.test.ts'],
   },
   {
     name: 'jobs with limits are prefetched',
@@ -1632,8 +1632,10 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'the rest of a gang stays while its queue is paused',
-    edits: [{ file: 'src/store/postgres/sql/gangs.ts', from: '($3 or ', to: '(false and $3 or ' }],
-    tests: ['test/store/postgres/contract.test.ts'],
+    edits: [
+      { file: 'src/store/engine/gangs.ts', from: 'const isOpen = paused\n', to: 'const isOpen = !paused && paused\n' },
+    ],
+    tests: ['test/store/memory/contract.test.ts'],
   },
   {
     name: 'a claim answers with members before jobs that are more urgent',
@@ -1686,7 +1688,7 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'PostgreSQL lets single jobs take what their queue keeps for a gang',
-    edits: [{ file: 'src/store/postgres/jobs/headroom.ts', from: 'left - keptIn({ queue }, places)', to: 'left' }],
+    edits: [{ file: 'src/store/engine/headroom.ts', from: 'left - keptIn({ queue }, places)', to: 'left' }],
     tests: ['test/store/postgres/contract.test.ts'],
   },
   {
@@ -1694,7 +1696,7 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/store/postgres/jobs/claim.ts',
-        from: 'hasPlaces && headroom.size > 0 ? await readPlaces(context, session) : []',
+        from: 'hasPlaces && headroom.size > 0 ? await readPlaces(context, tx) : []',
         to: 'held',
       },
     ],
@@ -1878,9 +1880,9 @@ export const MUTANTS: Mutant[] = [
     name: 'a stop that was decided in an earlier term stops the gang',
     edits: [
       {
-        file: 'src/store/sqlite/sql/gangs.ts',
-        from: 'term = ?2 and not stopping',
-        to: '?2 and not stopping',
+        file: 'src/store/engine/gangs.ts',
+        from: 'and term = ${term} and not stopping',
+        to: 'and ${term} > 0 and not stopping',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
@@ -1889,9 +1891,9 @@ export const MUTANTS: Mutant[] = [
     name: 'places of a later term are dropped',
     edits: [
       {
-        file: 'src/store/sqlite/sql/gangs.ts',
-        from: 'and term = ?2)',
-        to: 'and ?2)',
+        file: 'src/store/engine/gangs.ts',
+        from: ' and g.term = i.term',
+        to: '',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],

@@ -3,6 +3,7 @@
 import { access } from './access.ts';
 import { aheadMethods } from './ahead.ts';
 import { dutyMethods } from './duties.ts';
+import { gangMethods } from './gangs.ts';
 import { workflowMethods } from './graph/workflows.ts';
 import { registry } from './instances.ts';
 import { listMethods } from './lists.ts';
@@ -34,6 +35,7 @@ export const engine = {
   ...queueMethods,
   ...workerMethods,
   ...dutyMethods,
+  ...gangMethods,
   ...meterMethods,
   ...parkingMethods,
   ...definitionMethods,

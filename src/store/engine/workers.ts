@@ -77,6 +77,13 @@ export function workers(tx: Tx): Promise<WorkerRow[]> {
   return readWorkers(tx, sql`true`);
 }
 
+/** Those that may claim: online, and their leases are not over. */
+export async function claimingWorkers(tx: Tx): Promise<WorkerRow[]> {
+  const all = await workers(tx);
+  const now = await tx.instant();
+  return all.filter(({ state, seenAt, leaseMs }) => state === 'online' && seenAt + leaseMs >= now);
+}
+
 async function worker(tx: Tx, id: number): Promise<WorkerRow | undefined> {
   return (await readWorkers(tx, sql`w.id = ${id}`))[0];
 }

@@ -59,10 +59,8 @@ async function pagesRead(statistics: Statistics): Promise<Map<string, number>> {
   await client.query('set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_bitmapscan = off');
   const sql = statements(schema, { prepared: false });
   const asked = {
-    places: [],
     heldBy: [id],
     tidyClaims: [id, 0],
-    countRunning: [['default']],
     dropParkings: ['{1,2}'],
     hasHeads: ['{-1,-2}', id],
     leftStarts: ['', 0, 0, 0, 10_000],
@@ -84,6 +82,7 @@ async function pagesRead(statistics: Statistics): Promise<Map<string, number>> {
   // It is closed although nobody holds it.
   await client.query(`delete from "${schema}".metered_start where name = 'limit:a'`);
   const calls = {
+    places: () => store.places(forever),
     workers: () => store.workers(forever),
     retireWorkers: () => store.retireWorkers({ forgetAfterMs: 0, silent: [] }, forever),
     promote: () => store.promote(500, forever),
@@ -103,6 +102,11 @@ async function pagesRead(statistics: Statistics): Promise<Map<string, number>> {
       if (!/^(begin|commit)$/.test(text)) await note(name, text, values);
     }
   }
+  await store.setQueue('default', { maxRunning: 1_000 }, forever);
+  const asWaiting = await queriesOf(() => store.outlook(WAITING, forever));
+  const counts = asWaiting.filter(({ text }) => text.includes('group by n.queue'));
+  assert.equal(counts.length, 1);
+  for (const { text, values } of counts) await note('the running jobs of a queue', text, values);
   return pages;
 }
 

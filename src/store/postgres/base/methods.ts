@@ -13,7 +13,6 @@ import { applyChanges } from '../jobs/apply-changes.ts';
 import { claim } from '../jobs/claim.ts';
 import { findUnlocked } from '../jobs/duties.ts';
 import { edit } from '../jobs/edit.ts';
-import { dropPlaces, gangs, incompleteGangs, placeGangs, places, stopGang } from '../jobs/gangs.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
@@ -51,12 +50,6 @@ export const methods = {
   sweep,
 
   outlook,
-  placeGangs,
-  incompleteGangs,
-  places,
-  gangs,
-  stopGang,
-  dropPlaces,
   appendLogs,
 
   insertWorkflow,

@@ -22,7 +22,6 @@ import { noticesSql } from '../sql/notices.ts';
 import { outputSql } from '../sql/output.ts';
 import { pruneSql } from '../sql/prune.ts';
 import { readSql } from '../sql/read.ts';
-import { reservationsSql } from '../sql/reservations.ts';
 import { schedulesSql } from '../sql/schedules.ts';
 import { schemaSql } from '../sql/schema.ts';
 import { settleSql } from '../sql/settle.ts';
@@ -51,7 +50,6 @@ function texts(s: string) {
     ...insertSql(s),
     ...keysSql(s),
     ...claimSql(s),
-    ...reservationsSql(s),
     ...metersSql(s),
     ...gangsSql(s),
     ...contextsSql(s),

@@ -1,26 +1,29 @@
 /** Claims jobs. */
 
-import { latestEnd, Room, subtract } from '../../../core/capacity.ts';
+import { Room, subtract } from '../../../core/capacity.ts';
 import { heldBy } from '../../../core/claim-places.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { ClaimedJob } from '../../../core/job.ts';
 import { fits, needsResources } from '../../../core/lane.ts';
 import { laneMayPrefetch } from '../../../core/prefetch.ts';
 import { earlier } from '../../engine/duties.ts';
+import { startPlaces } from '../../engine/gangs.ts';
+import { readHeadroom, withoutKept } from '../../engine/headroom.ts';
+import { readSurroundings, storeReservation, withStarting } from '../../engine/reservations.ts';
 import { FLAG, LINKED } from '../../flags.ts';
 import type { ClaimRequest } from '../../job-store.ts';
 import { claimedJob, type StoredSpec } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
 import type { CountingSession, Session, Statement } from '../base/database.ts';
+import { txOn } from '../base/engine.ts';
 import { numbers } from '../base/values.ts';
+import { TransactionEffects } from '../graph/effects.ts';
 import { runContextOf } from '../graph/run-context.ts';
 import { Admission, DEPTH_GROWTH, MAX_DEPTH } from './admission.ts';
-import { acceptPlaces, readPlaces, tellHosts } from './gangs.ts';
+import { acceptHeld, readPlaces, tellHosts } from './gangs.ts';
 import { compareHeads } from './head.ts';
-import { readHeadroom, withoutKept } from './headroom.ts';
 import type { KnownLane } from './lanes.ts';
 import { type ClaimPlan, planClaim, readHeads } from './plan-claim.ts';
-import { readSurroundings, storeReservation } from './reservations.ts';
 import { PLAIN_JOB, PLAIN_LIVE, specsOf, type TakenRow } from './taken-row.ts';
 
 /** Retries when other claims took the jobs first. */
@@ -237,36 +240,35 @@ async function takeByPlan(
   const { sql, lanes } = context;
   const { workerId, limit, offer } = request;
   const { hasPlaces } = lanes;
-  const given = hasPlaces ? await readPlaces(context, session) : [];
+  const effects = new TransactionEffects();
+  const tx = txOn(context, session, effects);
+  const given = hasPlaces ? await readPlaces(context, tx) : [];
   const held = heldBy(workerId, given);
   const all = held.length === 0 ? served : [...served, ...held.map(({ lane }) => ({ id: 0, lane }))];
-  const { headroom, meters, opensAt } = await readHeadroom(context, session, all, sql.lockQueues);
+  const queues = new Set(all.map(({ lane }) => lane.queue));
+  const { headroom, meters, opensAt } = await readHeadroom(tx, [...queues], { lock: true });
   const plain = served.filter(({ lane }) => !lane.metered);
   const open = served.filter(({ lane }) => lane.metered && (headroom.get(lane.queue) ?? 1) > 0);
   const heads = await readHeads(sql, session, { served: plain, limit, headroom, room: new Room(workerId, offer.free) });
   const admission = new Admission(context, session);
   if (open.length > 0) heads.push(...(await admission.read(open, { workerId, depth })));
   heads.sort(compareHeads);
-  const queues = new Set(all.map(({ lane }) => lane.queue));
-  const members = held.length === 0 ? [] : await acceptPlaces(context, session, request, { queues, headroom });
+  const members = held.length === 0 ? [] : await acceptHeld(context, tx, request, { queues, headroom });
+  effects.publish(context);
   // Read again, under the locks of the queues: a gang may have got places, or have started, meanwhile.
-  const places = hasPlaces && headroom.size > 0 ? await readPlaces(context, session) : [];
+  const places = hasPlaces && headroom.size > 0 ? await readPlaces(context, tx) : [];
   const left = withoutKept(headroom, places);
   const besides = { taken: before + members.length, mayPassUnread: depth >= MAX_DEPTH };
   const known = { served, heads, headroom: left, admission, held, ...besides };
   let plan = planClaim(request, known, undefined);
   if (plan === undefined) {
     const jobIds = [...heads.map(({ job_id }) => job_id), ...members.map(({ jobId }) => jobId)];
-    const around = (await readSurroundings(sql, session, { workerIds: [workerId], jobIds }))(workerId);
-    // Members that this claim starts are not running yet, but will end, too.
-    const starting = members.map(({ jobId, lane: { resources } }) => ({
-      resources,
-      endsAt: latestEnd(around.timesOf(jobId), around.now),
-    }));
-    plan = planClaim(request, known, { ...around, uses: [...around.uses, ...starting] }) as ClaimPlan;
+    const around = (await readSurroundings(tx, { workerIds: [workerId], jobIds }))(workerId);
+    plan = planClaim(request, known, withStarting(around, members)) as ClaimPlan;
   }
   await admission.write();
-  await storeReservation(sql, session, workerId, plan.room.toStore());
+  const reserved = plan.room.toStore();
+  if (reserved !== undefined) await storeReservation(tx, workerId, reserved);
   const counts = [numbers([...plan.counts.keys()]), numbers([...plan.counts.values()])];
   const passing = [...members.map(({ jobId }) => jobId), ...plan.passing];
   const ask =
@@ -277,7 +279,7 @@ async function takeByPlan(
   await admission.start(taken.jobs, meters);
   // A member whose row somebody holds starts with the next claim.
   const started = members.map(({ jobId }) => jobId).filter((jobId) => taken.jobs.some(({ id }) => id === jobId));
-  if (started.length > 0) await session.query(sql.startPlaces, [numbers(started)]);
+  await startPlaces(tx, started);
   lanes.hasPlaces &&= given.some(
     ({ jobId, workerId: host, started: is }) => host !== null && !is && !started.includes(jobId),
   );

@@ -1,16 +1,15 @@
 import { Room } from '../../../core/capacity.ts';
 import { heldBy, memberOutlook } from '../../../core/claim-places.ts';
-import type { Lane } from '../../../core/lane.ts';
 import { claimLimitOf, couldRun, type Outlook, offerOf, outlookOf } from '../../../core/outlook.ts';
-import { workers } from '../../engine/workers.ts';
+import { leftIn, readHeadroom, withoutKept } from '../../engine/headroom.ts';
+import { readSurroundings } from '../../engine/reservations.ts';
+import { claimingWorkers } from '../../engine/workers.ts';
 import type { Context } from '../base/context.ts';
 import { txOn } from '../base/engine.ts';
 import { Admission, DEPTH_GROWTH, MAX_DEPTH } from './admission.ts';
 import { readPlaces } from './gangs.ts';
 import { compareHeads } from './head.ts';
-import { readHeadroom, withoutKept } from './headroom.ts';
 import { type ClaimPlan, planClaim, readHeads } from './plan-claim.ts';
-import { readSurroundings } from './reservations.ts';
 
 /** Plans for each worker as its claim would, and takes nothing. */
 export async function outlook(context: Context, jobId: number, signal: AbortSignal): Promise<Outlook[]> {
@@ -21,25 +20,22 @@ export async function outlook(context: Context, jobId: number, signal: AbortSign
   await lanes.refresh(signal);
   const lane = lanes.lane(row.lane);
   if (lane === undefined) return [];
-  const silent = await session.query<{ id: number }>(sql.silentWorkers);
-  const claiming = (await workers(txOn(context, session))).filter(
-    (worker) => !silent.some(({ id }) => id === worker.id),
-  );
+  const tx = txOn(context, session);
+  const claiming = await claimingWorkers(tx);
   if (lane.gang) {
-    const { headroom } = await readHeadroom(context, session, [{ id: 0, lane }], sql.limitedQueues);
-    const left = ({ queue }: Lane) => headroom.get(queue) ?? Number.POSITIVE_INFINITY;
-    return memberOutlook(jobId, { workers: claiming, places: await readPlaces(context, session), left });
+    const { headroom } = await readHeadroom(tx, [lane.queue]);
+    return memberOutlook(jobId, { workers: claiming, places: await readPlaces(context, tx), left: leftIn(headroom) });
   }
   const able = claiming.filter((worker) => couldRun(worker, lane));
   if (able.length === 0) return [];
 
   const served = lanes.all();
-  const { headroom } = await readHeadroom(context, session, served, sql.limitedQueues);
+  const { headroom } = await readHeadroom(tx, [...new Set(served.map(({ lane: { queue } }) => queue))]);
   const limit = Math.max(...able.map(claimLimitOf));
   const most = Object.fromEntries(
     able.flatMap(({ resources }) => Object.keys(resources)).map((name) => [name, Number.MAX_SAFE_INTEGER]),
   );
-  const places = served.some(({ lane: { gang } }) => gang) ? await readPlaces(context, session) : [];
+  const places = served.some(({ lane: { gang } }) => gang) ? await readPlaces(context, tx) : [];
   const plain = served.filter(({ lane: { metered } }) => !metered);
   const metered = served.filter((known) => known.lane.metered && (headroom.get(known.lane.queue) ?? 1) > 0);
   const first = await readHeads(sql, session, { served: plain, limit, headroom, room: new Room(0, most) });
@@ -47,7 +43,7 @@ export async function outlook(context: Context, jobId: number, signal: AbortSign
     const admission = new Admission(context, session);
     const wanted = { workerId: able[0]?.id ?? 0, parking: row.parking, depth };
     const heads = [...first, ...(await admission.look(metered, wanted))].sort(compareHeads);
-    const surroundings = await readSurroundings(sql, session, {
+    const surroundings = await readSurroundings(tx, {
       workerIds: able.map(({ id }) => id),
       jobIds: heads.map(({ job_id }) => job_id),
     });

@@ -3,13 +3,13 @@
 import { type Obstacle, Room, type Surroundings } from '../../../core/capacity.ts';
 import { type Lane, needsResources } from '../../../core/lane.ts';
 import type { Choice } from '../../../core/outlook.ts';
+import type { Headroom } from '../../engine/headroom.ts';
 import type { ClaimRequest } from '../../job-store.ts';
 import type { Session } from '../base/database.ts';
 import type { Sql } from '../base/sql.ts';
 import { numbers } from '../base/values.ts';
 import type { Admission } from './admission.ts';
 import type { Head } from './head.ts';
-import type { Headroom } from './headroom.ts';
 import type { KnownLane } from './lanes.ts';
 
 export interface ClaimPlan extends Choice {

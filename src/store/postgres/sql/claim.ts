@@ -41,8 +41,6 @@ export function claimSql(s: string) {
   const isOpen = isOpenIn(s);
   const newClaim = newClaimIn(s);
   const freeKeys = freeKeysIn(s);
-  const limitedQueues = `select name, paused_at is not null as paused, max_running, rate from ${s}.queue
-    where name = any($1::text[]) and coalesce(paused_at::text, max_running::text, rate::text) is not null`;
 
   const isSuspect = `l.flags & ${FLAG.suspect} <> 0 as suspect`;
   /** The rows in `picked`, up to the first suspect. A suspect is claimed only as the first, and then alone. */
@@ -200,8 +198,6 @@ export function claimSql(s: string) {
       })}`;
 
   return {
-    countRunning: `select n.queue, count(distinct l.job_id) as count from ${heldIn(s)} join ${s}.lane n on n.id = l.lane
-      where n.queue = any($1::text[]) group by n.queue`,
     /** $1 lanes, $2 the number of jobs to read in each. */
     laneHeads: `select c.* from unnest($1::integer[], $2::integer[]) u(lane, n) cross join lateral (
         select l.lane, l.rank, l.turn, l.due, l.job_id, ${isSuspect} from ${s}.live l
@@ -282,11 +278,6 @@ export function claimSql(s: string) {
         ctids: '(select ctids from picked)::tid[]',
         lanes: 'null::integer[]',
       })}`,
-    /** Locks queues that are paused or have a limit. Their running jobs are counted in the next statement, under this lock. */
-    lockQueues: `${limitedQueues} order by name collate "C" for update`,
-    limitedQueues,
-    silentWorkers: `with ${now}
-      select one.id from t, ${s}.worker one where one.state = 'online' and not ${mayClaimIn(s)('one.id', 't.now')}`,
     /** Uses the server's own clock, also where tests set the time of jobs: waiters are processes. */
     registerWaiter: `insert into ${s}.waiter (instance_id, until) values ($1, clock_timestamp() + $2::float8 * interval '1 ms')
       on conflict (instance_id) do update set until = excluded.until`,

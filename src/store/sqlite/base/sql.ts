@@ -22,7 +22,6 @@ import { noticesSql } from '../sql/notices.ts';
 import { outputSql } from '../sql/output.ts';
 import { pruneSql } from '../sql/prune.ts';
 import { readSql } from '../sql/read.ts';
-import { reservationsSql } from '../sql/reservations.ts';
 import { schedulesSql } from '../sql/schedules.ts';
 import { schemaSql } from '../sql/schema.ts';
 import { settleSql } from '../sql/settle.ts';
@@ -35,7 +34,6 @@ export const sql = {
   ...insertSql,
   ...keysSql,
   ...claimSql,
-  ...reservationsSql,
   ...metersSql,
   ...gangsSql,
   ...contextsSql,

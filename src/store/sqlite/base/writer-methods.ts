@@ -10,7 +10,6 @@ import { insertWorkflow } from '../graph/insert-workflow.ts';
 import { applyChanges } from '../jobs/apply-changes.ts';
 import { claim } from '../jobs/claim.ts';
 import { edit } from '../jobs/edit.ts';
-import { dropPlaces, gangs, incompleteGangs, placeGangs, places, stopGang } from '../jobs/gangs.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
@@ -36,9 +35,6 @@ const writes = {
   expand,
   adopt,
   sweep,
-  placeGangs,
-  stopGang,
-  dropPlaces,
 
   insertWorkflow,
 
@@ -53,9 +49,6 @@ const writes = {
 /** Reads that must not wait behind a long list. */
 export const urgentReads = {
   now: ({ now }: Context) => now,
-  incompleteGangs,
-  places,
-  gangs,
 } satisfies Methods;
 
 export const writerMethods = { ...writes, ...urgentReads };

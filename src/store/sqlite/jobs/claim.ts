@@ -1,16 +1,18 @@
+import type { HeldPlace, PlaceInLane } from '../../../core/claim-places.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { Gang } from '../../../core/gang.ts';
+import { acceptPlaces, gangHosts, type HostsByGang, readPlaces, startPlaces } from '../../engine/gangs.ts';
+import { storeReservation } from '../../engine/reservations.ts';
 import { FLAG } from '../../flags.ts';
 import type { ClaimRequest } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
+import { txOn } from '../base/engine.ts';
 import { sql } from '../base/sql.ts';
 import { type RunContextAnswer, readRunContext } from '../graph/run-context.ts';
 import { CLAIMED, type ClaimedRow } from '../reads/job-row.ts';
 import { Admission } from './admission.ts';
 import { type ClaimChoice, choose } from './choose.ts';
-import { gangHosts, type HostsByGang, readPlaces, startPlaced } from './gangs.ts';
-import type { Headroom } from './headroom.ts';
-import { storeReservation } from './reservations.ts';
+import { Headroom } from './headroom.ts';
 
 export interface ClaimAnswer {
   /** `ClaimedRow[]` as JSON: text is the cheapest to send. */
@@ -32,13 +34,13 @@ export interface WorkerState {
   placed: number;
 }
 
-export function claim(context: Context, request: ClaimRequest): ClaimAnswer {
-  const { rows, members } = claimRows(context, request);
+export async function claim(context: Context, request: ClaimRequest): Promise<ClaimAnswer> {
+  const { rows, members } = await claimRows(context, request);
   return {
     rows: JSON.stringify(rows),
     startedAt: context.now,
     runContext: readRunContext(context, rows),
-    gangHosts: members.length === 0 ? null : gangHosts(context, gangsOf(rows, members)),
+    gangHosts: members.length === 0 ? null : await gangHosts(txOn(context), gangsOf(rows, members)),
   };
 }
 
@@ -50,7 +52,7 @@ interface Claimed {
 
 const NOTHING: Claimed = { rows: [], members: [] };
 
-function claimRows(context: Context, request: ClaimRequest): Claimed {
+async function claimRows(context: Context, request: ClaimRequest): Promise<Claimed> {
   const { database, now, effects } = context;
   const worker = database.get<WorkerState>(sql.workerState, request.workerId, now);
   if (worker === undefined || worker.state === 'offline') {
@@ -59,12 +61,13 @@ function claimRows(context: Context, request: ClaimRequest): Claimed {
   if (worker.draining || worker.silent) return NOTHING;
 
   const admission = request.prefetch ? null : new Admission(context);
-  const places = request.prefetch || !worker.placed ? [] : readPlaces(context);
-  const starting = places.length === 0 ? [] : startPlaced(context, request, places);
+  const places = request.prefetch || !worker.placed ? [] : await readPlaces(txOn(context));
+  const starting = places.length === 0 ? [] : await startPlaced(context, request, places);
   const members = starting.map(({ jobId }) => jobId);
   const suspects = suspectsOf(context, worker);
   const choice = choose(context, request, { admission, places, members: starting, suspects });
-  storeReservation(context, request.workerId, choice.room.toStore());
+  const reserved = choice.room.toStore();
+  if (reserved !== undefined) await storeReservation(txOn(context), request.workerId, reserved);
   const ids = request.prefetch ? firstPrefetchable(context, choice) : [...members, ...choice.jobIds];
   if (ids.length === 0) return NOTHING;
   const chosen = JSON.stringify(ids);
@@ -76,6 +79,22 @@ function claimRows(context: Context, request: ClaimRequest): Claimed {
   if (keyed.length > 0) database.run(sql.freePendingKeys, JSON.stringify(keyed));
   for (const id of ids) effects.changedJob(id);
   return { rows, members };
+}
+
+/** Accepts the places that the offer has room for. Returns the members that can start. */
+async function startPlaced(
+  context: Context,
+  request: ClaimRequest,
+  places: readonly PlaceInLane[],
+): Promise<HeldPlace[]> {
+  const headroom = new Headroom(context);
+  const tx = txOn(context);
+  const starting = await acceptPlaces(tx, request, { places, left: ({ queue }) => headroom.left(queue) });
+  await startPlaces(
+    tx,
+    starting.map(({ jobId }) => jobId),
+  );
+  return starting;
 }
 
 /** The jobs that are claimed alone. */

@@ -6,15 +6,15 @@ import { type ClaimAnswer, claim, type WorkerState } from './claim.ts';
 import { type InsertAnswer, type InsertInput, insert } from './insert.ts';
 
 /** Jobs that take turns get them before the claim. */
-export function insertAndClaim(
+export async function insertAndClaim(
   context: Context,
   jobs: InsertInput,
   request: ClaimRequest,
-): { inserted: InsertAnswer; claimed: ClaimAnswer | null } {
+): Promise<{ inserted: InsertAnswer; claimed: ClaimAnswer | null }> {
   const graphUpdate = new GraphUpdate();
   const inserted = insert({ ...context, graphUpdate }, jobs);
   graphUpdate.write(context);
   const worker = context.database.get<WorkerState>(sql.workerState, request.workerId, context.now);
   const mayClaim = worker !== undefined && worker.state !== 'offline';
-  return { inserted, claimed: mayClaim ? claim(context, request) : null };
+  return { inserted, claimed: mayClaim ? await claim(context, request) : null };
 }

@@ -4,8 +4,6 @@ import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
 
 export const claimSql = {
-  countRunning: `select count(*) as count from live l join lane n on n.id = l.lane
-    where l.status = 'running' and l.worker_id is not null and n.queue = ?`,
   laneHeads: `select rank, turn, due, job_id from live where status = 'pending' and lane = ?1
     order by rank, turn, due, job_id limit ?2`,
   /** `parking`: 0 if it is not parked. */
@@ -18,6 +16,8 @@ export const claimSql = {
       exists (select 1 from live where flags & ${FLAG.suspect}) as suspects,
       exists (select 1 from place where worker_id is not null and not started) as placed
     from worker where id = ?1`,
+  countRunning: `select count(*) as count from live l join lane n on n.id = l.lane
+    where l.status = 'running' and l.worker_id is not null and n.queue = ?`,
   suspects: `select job_id from live where flags & ${FLAG.suspect}`,
   queueSettings:
     'select name, paused_at, max_running, rate from queue where coalesce(paused_at, max_running, rate) is not null',

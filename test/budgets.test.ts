@@ -55,7 +55,7 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
   },
   'src/cli': {
     files: 72,
-    lines: 8_488,
+    lines: 8_517,
     why: 'from 8,512 lines: sockets, doctor --unmark, output that no terminal obeys; why queues and runs stand still',
   },
   'src/core': {
@@ -90,7 +90,7 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
     lines: 7_169,
     why: 'from 6,395 lines: starters that became their user, a namespace for each command',
   },
-  src: { files: 838, lines: 73_927, why: '' },
+  src: { files: 838, lines: 73_956, why: '' },
   'ui/src': { files: 199, lines: 16_075, why: 'from 16,197 lines: expressions of the log view that take linear time' },
 };
 

@@ -6,15 +6,16 @@ import { readAuthority } from '../ops/authority.ts';
 import { findLocalServer } from '../ops/local-server.ts';
 import { whyExposed } from '../ops/plain-http.ts';
 import { Connection } from './connection.ts';
-import { usageError } from './errors/cli-error.ts';
+import { CliError, usageError } from './errors/cli-error.ts';
 import { fieldName } from './errors/failure.ts';
-import { note } from './errors/report.ts';
+import { note, reportError } from './errors/report.ts';
 import { addSettingFlags, orUsageError, settingsFrom } from './flags/setting.ts';
 import { collectList, oneOfFlag } from './flags/values.ts';
+import { ALL_FIELDS } from './global-flags.ts';
 import { jsonText, yamlText } from './output/json-text.ts';
 
-/** The formats of the API's objects; `false`: text for people. */
-type DataFormat = 'json' | 'yaml' | false;
+/** How the objects of the API are printed, and which of their fields; `false`: as text for people. */
+type DataFormat = { as: 'json' | 'yaml'; fields: readonly string[] | null } | false;
 
 const FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
 
@@ -48,9 +49,14 @@ export function outputCommand(name: string, summary: string, { ids = true }: Cli
     .description(summary)
     .optionsGroup('Output:')
     .addOption(new Option('-o, --output <FORMAT>', `One of ${FORMATS.join(', ')}`).argParser(oneOfFlag(FORMATS)))
-    .option('--json', 'The same as -o json')
+    .addOption(jsonOption())
     .addOption(new Option('-q, --quiet', 'Print ids only').hideHelp(!ids))
     .optionsGroup('Options:');
+}
+
+/** `--json`, or `--json id,status` for these fields alone: `withJsonFields` gives it a value. */
+export function jsonOption(): Option {
+  return new Option('--json [FIELD,…]', 'Print JSON; of these fields only').preset(ALL_FIELDS);
 }
 
 /** A command that prints a table. */
@@ -77,11 +83,13 @@ export function connect(command: Command): Connection {
 }
 
 export function outputOf(command: Command): Output {
-  const flags = command.optsWithGlobals<{ json?: boolean; quiet?: boolean; output?: string; columns?: string[] }>();
-  const { json = false, quiet = false, output, columns = null } = flags;
-  if (json && output !== undefined && output !== 'json') throw usageError(`expected --json or -o ${output}, not both`);
-  const format = json ? 'json' : output;
-  return { json: format === 'json' || format === 'yaml' ? format : false, quiet, wide: format === 'wide', columns };
+  const flags = command.optsWithGlobals<{ json?: string; quiet?: boolean; output?: string; columns?: string[] }>();
+  const { json, quiet = false, output, columns = null } = flags;
+  if (json !== undefined && output !== undefined && output !== 'json')
+    throw usageError(`expected --json or -o ${output}, not both`);
+  const fields = json === undefined || json === ALL_FIELDS ? null : collectList(json, undefined);
+  const as = json === undefined ? output : 'json';
+  return { json: as === 'json' || as === 'yaml' ? { as, fields } : false, quiet, wide: as === 'wide', columns };
 }
 
 /** Accepts `12`, and `#12` as people write it. */
@@ -131,7 +139,51 @@ export function printData(value: unknown, format: DataFormat): void {
 }
 
 export function dataText(value: unknown, format: DataFormat): string {
-  return format === 'yaml' ? yamlText(value) : `${jsonText(value, process.stdout.isTTY ? 2 : undefined)}\n`;
+  const { as, fields } = format || { as: 'json', fields: null };
+  const chosen = fields === null ? value : withFields(value, fields);
+  return as === 'yaml' ? yamlText(chosen) : `${jsonText(chosen, process.stdout.isTTY ? 2 : undefined)}\n`;
+}
+
+/** Each object with these fields only. Throws a usage error for a field that none of them has. */
+function withFields(value: unknown, fields: readonly string[]): unknown {
+  const list = (Array.isArray(value) ? value : [value]) as Record<string, unknown>[];
+  const known = [...new Set(list.flatMap((each) => Object.keys(each)))];
+  const wrong = list.length === 0 ? undefined : fields.find((field) => !known.includes(field));
+  if (wrong !== undefined)
+    throw usageError(
+      `--json: there is no field "${wrong}"`,
+      didYouMean(wrong, known) ?? `known are ${known.join(', ')}`,
+    );
+  const chosen = list.map((each) => Object.fromEntries(fields.map((field) => [field, each[field] ?? null])));
+  return Array.isArray(value) ? chosen : chosen[0];
+}
+
+interface Change<T> {
+  act(connection: Connection, name: string): Promise<T>;
+  /** What `-q` prints. */
+  id(changed: T): string;
+  text(changed: T): string;
+  /** JSON is an array even for one name. */
+  listed?: boolean;
+}
+
+/** Changes what the names name. All are tried; the first error decides the exit code. */
+export async function changeEach<T>(command: Command, names: readonly string[], change: Change<T>): Promise<void> {
+  const connection = connect(command);
+  const { json, quiet } = outputOf(command);
+  const changed: T[] = [];
+  for (const name of names) {
+    try {
+      changed.push(await change.act(connection, name));
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      reportError(error, json !== false);
+      process.exitCode ??= error.exitCode;
+    }
+  }
+  if (!json) for (const one of changed) print(quiet ? change.id(one) : change.text(one));
+  else if (names.length > 1 || change.listed) printData(changed, json);
+  else if (changed[0] !== undefined) printData(changed[0], json);
 }
 
 export function print(text: string): void {

@@ -94,10 +94,10 @@ function cliErrors(nameOf: (pointer: string) => string): ErrorFactory {
       }
       const why = typeof code === 'string' ? code : message;
       const closed = message.startsWith('socket hang up') && url.startsWith('http:');
-      return new CliError(EXIT.unreachable, `no Workron answers at ${url} (${why})`, {
+      return new CliError(EXIT.unreachable, `cannot connect to Workron at ${url} (${why})`, {
         hint: closed
           ? `the connection was closed without an answer; if the server speaks https: --url ${url.replace('http:', 'https:')}`
-          : 'start one with `workron up` (in a clone: npm start), or say where it is by --url or WORKRON_URL',
+          : 'start one with `workron up` (in a clone: npm start), or set --url or WORKRON_URL',
       });
     },
   };

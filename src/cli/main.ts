@@ -4,11 +4,12 @@ import { runtimeProblem } from '../node/runtime.ts';
 import { CliError, EXIT } from './errors/cli-error.ts';
 import { failureOf } from './errors/failure.ts';
 import { reportError } from './errors/report.ts';
-import { withMovedFlags } from './global-flags.ts';
+import { withJsonFields, withMovedFlags } from './global-flags.ts';
 import { createProgram } from './program.ts';
 import { takeSecrets } from './secrets.ts';
 
-const args = withMovedFlags(process.argv.slice(2));
+const given = process.argv.slice(2);
+const args = given[0] === '__complete' ? given : withMovedFlags(withJsonFields(given));
 
 // A reader that closes the pipe (`workron jobs | head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -47,7 +48,9 @@ async function printCandidates(words: readonly string[]): Promise<void> {
 function asksForJson(): boolean {
   const end = args.indexOf('--');
   const own = end < 0 ? args : args.slice(0, end);
-  return own.some((flag, index) => flag === '--json' || /^(-o|--output=)json$/.test(flag) || isJsonValue(own, index));
+  return own.some(
+    (flag, index) => flag.startsWith('--json=') || /^(-o|--output=)json$/.test(flag) || isJsonValue(own, index),
+  );
 }
 
 function isJsonValue(own: readonly string[], index: number): boolean {

@@ -3,9 +3,10 @@
 import { Command, Help, type Option } from 'commander';
 import { version } from '../node/version.ts';
 import { COMMON_GROUPS } from './client-command.ts';
-import { COMMANDS, type CommandEntry } from './commands.ts';
+import { COMMANDS, type CommandEntry, EVERYDAY } from './commands.ts';
 import { usageError } from './errors/cli-error.ts';
 import { usageFailure } from './errors/failure.ts';
+import { RARE } from './flags/setting.ts';
 
 /** Long flags leave less room for their description than commander would wrap at. */
 const HELP = {
@@ -17,6 +18,18 @@ const HELP = {
       .replace(/\(default: "([^"]*)"/, '(default: $1'),
 };
 
+/** What people need every day. */
+const SHORT_HELP = {
+  ...HELP,
+  subcommandTerm: (command: Command): string => command.name(),
+  visibleOptions: (command: Command): Option[] =>
+    Help.prototype.visibleOptions.call(new Help(), command).filter((option) => !RARE.has(option)),
+  visibleCommands: (command: Command): Command[] => {
+    const all = Help.prototype.visibleCommands.call(new Help(), command);
+    return command.parent === null ? all.filter((child) => child.helpGroup() === EVERYDAY) : all;
+  },
+};
+
 const VERSION_FLAGS = '-V, --version';
 
 /**
@@ -26,7 +39,7 @@ const VERSION_FLAGS = '-V, --version';
 export async function createProgram(name?: string, args: readonly string[] = []): Promise<Command> {
   const program = new Command('workron')
     .enablePositionalOptions()
-    .description('Workron runs jobs: now or later, on this machine or others. It never loses one.')
+    .description('Run jobs now or on a schedule, here or on a fleet, without losing any.')
     .version(version, VERSION_FLAGS, 'Print the version');
   const wanted = wantedFor(name);
   for (const { group, load } of wanted) program.addCommand((await load()).helpGroup(group));
@@ -54,9 +67,28 @@ async function addExamples(program: Command): Promise<void> {
   const add = (command: Command, path: readonly string[]): void => {
     const lines = EXAMPLES[path.join(' ')] ?? [];
     if (lines.length > 0) command.addHelpText('after', `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`);
+    command.addHelpText('after', () => moreHelp(command, path.join(' ')));
     for (const child of command.commands) add(child, [...path, child.name()]);
   };
   add(program, []);
+}
+
+/** Where the rest of the help is; nothing if this is all of it. */
+function moreHelp(command: Command, path: string): string {
+  if (command.configureHelp() !== SHORT_HELP) return '';
+  if (path === '') return '\nMore: workron help all, workron COMMAND --help, workron help exit-codes';
+  const rare = command.options.filter((option) => RARE.has(option));
+  if (rare.length === 0) return '';
+  if (rare.some(({ long }) => long === '--url'))
+    return '\nServer and token (--url, --token-file, …): workron help connection';
+  return `\n${rare.length} more settings: workron help all ${path}, workron help config`;
+}
+
+/** Lets the command, and those below it, print all that they have to say. */
+export function helpInFull(command: Command): Command {
+  command.configureHelp(HELP);
+  for (const child of command.commands) helpInFull(child);
+  return command;
 }
 
 /** Settings that every command needs, at any depth. */
@@ -64,7 +96,7 @@ function prepare(command: Command): void {
   command.exitOverride((error) => {
     throw usageFailure(command, error);
   });
-  command.configureOutput({ outputError: () => {} }).configureHelp(HELP);
+  command.configureOutput({ outputError: () => {} }).configureHelp(SHORT_HELP);
   command.helpOption('-h, --help', 'Print help').helpCommand(false);
   ownFlagsFirst(command);
   for (const option of command.options) refuseRepeat(command, option);

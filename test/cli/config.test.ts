@@ -73,7 +73,7 @@ describe('profiles', { concurrency: 2 }, () => {
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.ok(!(await readFile(file, 'utf8')).includes('token-of-prod'), 'the token itself is in no second file');
 
-    assert.match((await workron('jobs')).stderr, /no Workron answers at http:\/\/127\.0\.0\.1:59 /);
+    assert.match((await workron('jobs')).stderr, /cannot connect to Workron at http:\/\/127\.0\.0\.1:59 /);
     assert.equal((await workron('config rm local prod')).code, 0);
     assert.equal((await workron('config ls -q')).stdout, '');
     assert.match((await workron('config show')).stdout, /^url {4}http:\/\/127\.0\.0\.1:8080 \(from the default\)\n/);
@@ -180,7 +180,7 @@ describe('profiles', { concurrency: 2 }, () => {
       (await workron('jobs')).stderr,
       /must be a file of your own that nobody else may use\nhint: chmod 600/,
     );
-    assert.match((await workron('jobs --url http://127.0.0.1:59')).stderr, /no Workron answers/);
+    assert.match((await workron('jobs --url http://127.0.0.1:59')).stderr, /cannot connect to Workron/);
     await chmod(file, 0o600);
     await writeFile(file, '{"current":null,"profiles":{"a":{}}}');
     assert.match((await workron('jobs')).stderr, /profiles\.json: expected a url in every profile/);

@@ -56,7 +56,7 @@ describe('connection', () => {
     for (const server of [broken, foreign]) {
       await assert.rejects(connect(server).json(routes.listJobs), (error: unknown) => {
         assert.ok(error instanceof CliError && error.exitCode === EXIT.unreachable);
-        return error.message.startsWith(`no Workron answers at ${server.url} (`);
+        return error.message.startsWith(`cannot connect to Workron at ${server.url} (`);
       });
     }
   });

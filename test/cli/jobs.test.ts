@@ -153,13 +153,13 @@ describe('command line', { concurrency: 2 }, () => {
     assert.deepEqual(outputs, [`0/3 ${host}`, `1/3 ${host}`, `2/3 ${host}`]);
     assert.equal(host.split(',').length, 3);
     assert.equal((await workron('submit', '--gang-spread', 'pack', '--', 'true')).code, 2);
-    const tooLarge = ['submit', '--gang', '900', '--gang-min', '800', '--fail-fast', '--', 'true'];
+    const tooLarge = ['submit', '--gang', '900', '--gang-min', '800', '--gang-fail-fast', '--', 'true'];
     const refused = await workron(...tooLarge);
     assert.deepEqual([refused.code, refused.stdout], [2, '']);
     assert.match(refused.stderr, /no places for at least 800 members of a gang, even when idle/);
     assert.equal((await workron('submit', '--gang', '2', '--gang-min', '3', '--', 'true')).code, 2);
     await ok('queues', 'set', 'gang-one', '--max-running', '1');
-    const few = ['--queue', 'gang-one', '--gang', '3', '--gang-min', '1', '--fail-fast'];
+    const few = ['--queue', 'gang-one', '--gang', '3', '--gang-min', '1', '--gang-fail-fast'];
     const elastic = (await ok('submit', '-q', ...few, '--', 'true')).split('\n');
     const { gang } = (await json('job', elastic[0] ?? '')) as { gang: { min: number } };
     assert.equal(gang.min, 1);
@@ -169,10 +169,10 @@ describe('command line', { concurrency: 2 }, () => {
 
   test('submit: every flag becomes a field of the job', async () => {
     const flags =
-      '--name n --queue cli-flags -p -5 --at 2099-01-31T09:00:00Z --timeout 1h30m --start-timeout 7d --kill-grace 250ms ' +
-      '--max-attempts 4 --backoff fixed:30s:1m --retry-on 1,2 --dont-retry-on 3 --rerun never --on-disconnect finish ' +
+      '--name n --queue cli-flags -p -5 --run-at 2099-01-31T09:00:00Z --timeout 1h30m --start-timeout 7d --kill-grace 250ms ' +
+      '--max-attempts 4 --backoff fixed:30s:1m --retry-on 1,2 --no-retry-on 3 --rerun never --on-disconnect finish ' +
       '--env A=1 --env B=x=y --cwd /tmp --tag t,u --tag v --requires gpu --resources memory_mb=512,gpu=1 ' +
-      '--unique cli-key --unique-while pending --on-conflict reject';
+      '--unique cli-key --unique-while pending --unique-on-conflict reject';
     const job = await json('submit', ...flags.split(' '), '--', 'true');
     const expected = {
       name: 'n',
@@ -195,7 +195,10 @@ describe('command line', { concurrency: 2 }, () => {
       status: 'scheduled',
     };
     for (const [field, value] of Object.entries(expected)) assert.deepEqual(job[field], value, field);
-    assert.equal((await workron('submit', '--unique', 'cli-key', '--on-conflict', 'reject', '--', 'true')).code, 5);
+    assert.equal(
+      (await workron('submit', '--unique', 'cli-key', '--unique-on-conflict', 'reject', '--', 'true')).code,
+      5,
+    );
     assert.equal(await ok('submit', '--unique', 'cli-key', '--', 'true'), `already there: job ${job.id} (scheduled)`);
   });
 
@@ -386,7 +389,7 @@ describe('command line', { concurrency: 2 }, () => {
     const id = await given('true', { queue: 'cli-watch', delay: '1h' });
     proxy.judge = () => 'pass';
     await eventually(() => new RegExp(`^ *${id} +scheduled`, 'm').test(printed));
-    assert.match(errors, /^no Workron answers at .*; trying again\n$/);
+    assert.match(errors, /^cannot connect to Workron at .*; trying again\n$/);
     call.kill('SIGKILL');
     await once(call, 'exit');
     const nobody = await callWorkron(['jobs', '--watch'], { env: { WORKRON_URL: 'http://127.0.0.1:9' } });
@@ -547,7 +550,7 @@ describe('command line', { concurrency: 2 }, () => {
       '2m',
       '--max-attempts',
       '9',
-      '--at',
+      '--run-at',
       '2098-01-01T00:00:00Z',
     );
     assert.deepEqual(

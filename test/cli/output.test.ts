@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Command } from 'commander';
-import { clientCommand } from '../../src/cli/client-command.ts';
+import { clientCommand, dataText } from '../../src/cli/client-command.ts';
 import { fieldName } from '../../src/cli/errors/failure.ts';
 import { addJobFlags } from '../../src/cli/flags/job.ts';
 import { withMovedFlags } from '../../src/cli/global-flags.ts';
@@ -64,9 +64,18 @@ test('list: columns are chosen by name, wide ones only where they are asked for'
   assert.equal(listText([], listing, output), 'nothing\n');
   assert.equal(listText(ROWS, listing, { ...output, quiet: true }), 'business-hours-report\nbusiness-hours-report-2\n');
   assert.equal(
-    listText([{ a: [1] }], { ...listing, id: () => '' } as never, { ...output, json: 'yaml' }),
+    listText([{ a: [1] }], { ...listing, id: () => '' } as never, { ...output, json: { as: 'yaml', fields: null } }),
     '- a:\n    - 1\n',
   );
+  const states = [
+    { name: 'a', state: 'open' },
+    { name: 'b', state: null },
+  ];
+  const fields = (...names: string[]) => dataText(states, { as: 'json', fields: names });
+  assert.deepEqual(JSON.parse(fields('state')), [{ state: 'open' }, { state: null }]);
+  assert.throws(() => fields('name', 'sate'), { hint: 'did you mean state?' });
+  assert.equal(listText([], listing, { ...output, json: { as: 'json', fields: ['sate'] } }), '[]\n');
+  assert.deepEqual(titles({ columns: ['name', 'state'] }), ['NAME', 'STATE']);
 });
 
 test('progress: percent and text, without control characters', () => {
@@ -108,7 +117,7 @@ test('errors: fields have the names of the flags that set them', () => {
   ];
   assert.deepEqual(
     names.map((pointer) => fieldName(pointer, command)),
-    ['--priority', '--max-attempts', '--env A B', '--tag', '--at', '--unique', 'the command', '/nonsense'],
+    ['--priority', '--max-attempts', '--env A B', '--tag', '--run-at', '--unique', 'the command', '/nonsense'],
   );
   command.parse(['--file', 'jobs.json'], { from: 'user' });
   assert.equal(fieldName('/priority', command), '/priority');

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { COMMANDS } from '../../src/cli/commands.ts';
+import { COMMANDS, EVERYDAY } from '../../src/cli/commands.ts';
 import { exitCodeOf, exitCodeOfStatus } from '../../src/cli/errors/cli-error.ts';
 import { failureOf } from '../../src/cli/errors/failure.ts';
 import { commandOf } from '../../src/cli/input/shell-line.ts';
@@ -36,6 +36,16 @@ describe('command line', { concurrency: 2 }, () => {
       [['tokens', 'create', 'ci'], /'--role <ROLE>' not specified\nhint: workron tokens create \[options\] <name>$/],
       [['queues', 'puase', 'mail'], /unknown command 'queues puase'\nhint: did you mean pause\?/],
       [['run', 'ls', '-la'], /unknown option '-la'\nhint: put -- before the command of the job/],
+      [['submit', '--retries', '3', '--', 'true'], /unknown option '--retries'\nhint: did you mean --max-attempts\?/],
+      [['submit', '--after', '3', '--', 'true'], /unknown option '--after'\nhint: did you mean --depends-on\?/],
+      [['jobs', '--from', '1h'], /unknown option '--from'\nhint: did you mean --since\?/],
+      [['jobs', '--tokn-file', 'x'], /unknown option '--tokn-file'\nhint: did you mean --token-file\?/],
+      [['submit', '--depends-on', '3:nonsense', '--', 'true'], /^--depends-on: expected job ids such as 12,13:failure/],
+      [
+        ['submit', '--backoff', 'liner:5s', '--', 'true'],
+        /^--backoff: expected exponential, fixed, none, got "liner:5s"/,
+      ],
+      [['submit', '--unique-wait', '5s', '--', 'true'], /^--unique-wait needs --unique/],
       [['submit'], /expected a command after --/],
       [['cancel'], /expected job ids, or flags or a filter/],
       [['job', 'twelve'], /"twelve" is not a job id/],
@@ -84,7 +94,10 @@ describe('command line', { concurrency: 2 }, () => {
   test('usage: not reachable is 6 with a hint how to start one; for run and wait it is 125', async () => {
     const listed = await callWorkron(['jobs'], { env: nowhere });
     assert.equal(listed.code, 6);
-    assert.match(listed.stderr, /no Workron answers at http:\/\/127\.0\.0\.1:59 .*\nhint: start one with `workron up`/);
+    assert.match(
+      listed.stderr,
+      /cannot connect to Workron at http:\/\/127\.0\.0\.1:59 .*\nhint: start one with `workron up`.*or set --url or WORKRON_URL/,
+    );
     assert.equal((await callWorkron(['wait', '1'], { env: nowhere })).code, 125);
     assert.equal((await callWorkron(['run', '--', 'true'], { env: nowhere })).code, 125);
   });
@@ -94,8 +107,12 @@ describe('command line', { concurrency: 2 }, () => {
       [[], /Usage: workron/],
       [['--help'], /Usage: workron/],
       [['help', 'submit'], /--unique <KEY>/],
+      [['help', 'all'], /^Database:\n  migrate /m],
+      [['help', 'all', 'submit'], /--token-file <FILE>/],
+      [['help', 'connection'], /^--token-file <FILE> +File/m],
       [['queues', 'set', '--help'], /--max-running/],
-      [['up', '--help'], /--reap-every <DURATION>[\s\S]*WORKRON_REAP_EVERY/],
+      [['up', '--help'], /--port <NUMBER>[\s\S]*\d\d more settings: workron help all up/],
+      [['help', 'all', 'up'], /--reap-every <DURATION>[\s\S]*WORKRON_REAP_EVERY/],
       [['help', 'exit-codes'], /^124 /m],
       [['help', 'environment'], /WORKRON_DB_URL/],
       [['--version'], /^\d+\.\d+\.\d+\n$/],
@@ -106,11 +123,32 @@ describe('command line', { concurrency: 2 }, () => {
     }
   });
 
+  test('usage: the help of everyday commands is short: 12 of them, at most 80 lines each, no flag of the connection', async () => {
+    const program = await createProgram();
+    const everyday = program.commands.filter((command) => command.helpGroup() === EVERYDAY);
+    assert.equal(everyday.length, 12);
+    const { stdout } = await callWorkron(['--help']);
+    assert.deepEqual(
+      [...(stdout.split(EVERYDAY)[1] as string).matchAll(/^ {2}(\w+) {2,}\S/gm)].map(([, name]) => name),
+      everyday.map((command) => command.name()),
+    );
+    const all = everyday.flatMap((command) => [command, ...command.commands]);
+    const tooLong = all.filter((command) => command.helpInformation().split('\n').length > 80);
+    assert.deepEqual(
+      tooLong.map((command) => command.name()),
+      [],
+    );
+    assert.deepEqual(
+      all.filter((command) => command.helpInformation().includes('--token')).map((command) => command.name()),
+      ['up'],
+    );
+  });
+
   test('usage: ./workron.yaml is read if it exists, and its mistakes are reported', async () => {
     await using folder = await temporaryFolder();
     await writeFile(join(folder.path, 'workron.yaml'), 'url: http://127.0.0.1:57\n');
     const { stderr } = await callWorkron(['jobs'], { cwd: folder.path });
-    assert.match(stderr, /no Workron answers at http:\/\/127\.0\.0\.1:57/);
+    assert.match(stderr, /cannot connect to Workron at http:\/\/127\.0\.0\.1:57/);
     await writeFile(join(folder.path, 'workron.yaml'), 'prot: 1\n');
     const { code, stderr: mistake } = await callWorkron(['up'], { cwd: folder.path });
     assert.equal(code, 2);

@@ -159,31 +159,31 @@ describe('command line', { concurrency: 2 }, () => {
     assert.match(stderr, new RegExp(`goes on: workron workflow get -f ${id}\n`));
   });
 
-  test('submit: --after, --after-failure and --after-any wait for other jobs', async () => {
+  test('submit: --depends-on waits for other jobs, for the end that it names', async () => {
     const { id: held } = await api<{ id: string }>(server.url, '/jobs', { command: 'true', delay: '1h' });
     const [then, rescue, always] = [
-      await ok('submit', '-q', '--after', held, '--', 'true'),
-      await ok('submit', '-q', '--after-failure', held, '--', 'true'),
-      await ok('submit', '-q', '--after-any', `#${held}`, '--', 'true'),
+      await ok('submit', '-q', '--depends-on', held, '--', 'true'),
+      await ok('submit', '-q', '--depends-on', `${held}:failure`, '--', 'true'),
+      await ok('submit', '-q', '--depends-on', `#${held}:ended`, '--', 'true'),
     ];
     assert.match(await ok('job', rescue), new RegExp(`^after +${held} \\(failure\\)$`, 'm'));
     assert.match(await ok('why', then), new RegExp(`^job ${then} is blocked: .*${held}`));
     await api(server.url, `/jobs/${held}/cancel`, {});
     await eventually(async () => (await api<{ status: string }>(server.url, `/jobs/${always}`)).status === 'done');
     assert.equal(await ok('why', then), `job ${then} was cancelled`);
-    const { code, stderr } = await workron('submit', '--after', '999999', '--', 'true');
+    const { code, stderr } = await workron('submit', '--depends-on', '999999', '--', 'true');
     assert.equal(code, 2);
     assert.match(stderr, /999999/);
-    assert.equal((await workron('submit', '--after', 'x', '--', 'true')).code, 2);
+    assert.equal((await workron('submit', '--depends-on', 'x', '--', 'true')).code, 2);
   });
 
   test('why: a skipped job names those it waited for', async () => {
     const { id: bad } = await api<{ id: string }>(server.url, '/jobs', { command: 'exit 1', max_attempts: 1 });
-    const then = await ok('submit', '-q', '--after', bad, '--', 'true');
+    const then = await ok('submit', '-q', '--depends-on', bad, '--', 'true');
     await eventually(async () => (await api<{ status: string }>(server.url, `/jobs/${then}`)).status === 'skipped');
     const skipped = `was skipped: an upstream job failed; it runs after`;
     assert.equal(await ok('why', then), `job ${then} ${skipped} ${bad}; job ${bad} failed: exit 1`);
-    const last = await ok('submit', '-q', '--after', then, '--', 'true');
+    const last = await ok('submit', '-q', '--depends-on', then, '--', 'true');
     await eventually(async () => (await api<{ status: string }>(server.url, `/jobs/${last}`)).status === 'skipped');
     assert.equal(await ok('why', last), `job ${last} ${skipped} ${then}; job ${bad} failed: exit 1`, 'the root');
   });

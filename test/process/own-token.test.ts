@@ -143,7 +143,7 @@ test('auth header: without access it prints nothing, fails and says what to do',
   await server.exited;
   const gone = await workron('auth', 'header');
   assert.deepEqual([gone.code, gone.stdout], [6, ''], 'the token of an ended server is not given to who took its port');
-  assert.match(gone.stderr, /no Workron answers at/);
+  assert.match(gone.stderr, /cannot connect to Workron at/);
 });
 
 test('own token: with --insecure-no-token everybody may do everything, and it says so', async () => {

@@ -104,7 +104,7 @@ test('socket: after kill -9 it is used again; while a server listens, another do
   await first.exited;
   const gone = await call('jobs');
   assert.equal(gone.code, 6, gone.stderr);
-  assert.match(gone.stderr, /no Workron answers at unix:/);
+  assert.match(gone.stderr, /cannot connect to Workron at unix:/);
   await using second = await start();
   assert.equal((await call('jobs')).code, 0);
   second.signal('SIGTERM');

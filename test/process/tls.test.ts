@@ -97,7 +97,7 @@ describe('tls: one server', () => {
     assert.equal(plain.code, 6);
     assert.match(
       plain.stderr,
-      /no Workron answers at http:.*\nhint: the connection was closed without an answer; if the server speaks https: --url https:/,
+      /cannot connect to Workron at http:.*\nhint: the connection was closed without an answer; if the server speaks https: --url https:/,
     );
   });
 

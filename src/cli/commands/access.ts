@@ -10,9 +10,11 @@ import { TOKEN_ROLES } from '../../core/token.ts';
 import { version } from '../../node/version.ts';
 import { browserUrl, findLocalServer } from '../../ops/local-server.ts';
 import {
+  changeEach,
   clientCommand,
   connect,
   jobId,
+  jsonOption,
   listCommand,
   outputOf,
   print,
@@ -98,18 +100,19 @@ function rotateCommand(): Command {
 
 function revokeCommand(): Command {
   const command = clientCommand('revoke', 'Revoke the tokens of these names, on every scheduler within seconds');
-  return command.addArgument(new Argument('<name...>', 'Names of tokens')).action(async (names: string[]) => {
-    const connection = connect(command);
-    const { json, quiet } = outputOf(command);
-    for (const name of names) {
-      await connection.json(routes.revokeToken, { params: { name } });
-      if (!json) print(quiet ? name : `token ${oneLine(name)} is revoked`);
-    }
-    if (json) printData(names, json);
-  });
+  return command.argument('<name...>', 'Names of tokens').action((names: string[]) =>
+    changeEach(command, names, {
+      act: async (connection, name) => {
+        await connection.json(routes.revokeToken, { params: { name } });
+        return name;
+      },
+      id: (name) => name,
+      text: (name) => `token ${oneLine(name)} is revoked`,
+      listed: true,
+    }),
+  );
 }
 
-/** The token alone goes to stdout, so that it can be piped into a file. */
 function show(command: Command, made: MadeToken): void {
   const { json } = outputOf(command);
   if (json) return printData(made, json);
@@ -173,10 +176,11 @@ export function openCommand(): Command {
 export function versionCommand(): Command {
   const command = new Command('version')
     .description('Print the version of workron and of Node')
-    .option('--json', 'Print JSON');
+    .addOption(jsonOption());
   return command.action(() => {
     const versions = { workron: version, node: process.versions.node };
-    if (outputOf(command).json) printData(versions, 'json');
+    const { json } = outputOf(command);
+    if (json) printData(versions, json);
     else print(`workron ${versions.workron}, Node ${versions.node}`);
   });
 }

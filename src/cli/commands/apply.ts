@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
 import type { ScheduleApplied } from '../../api/schedule-apply.ts';
 import type { ReadSchedules } from '../../api/schedule-file.ts';
-import { clientCommand, connect, outputOf, print, printData, refuseExtra } from '../client-command.ts';
+import { clientCommand, connect, jsonOption, outputOf, print, printData, refuseExtra } from '../client-command.ts';
 import { CliError, EXIT, usageError } from '../errors/cli-error.ts';
 import { note } from '../errors/report.ts';
 import { type Crontab, readCrontab } from '../input/crontab.ts';
@@ -116,12 +116,11 @@ export function importCommand(): Command {
 interface ImportOptions {
   timezone: string;
   system?: boolean;
-  json?: boolean;
 }
 
 /** `workron import crontab`: prints schedules and submits nothing. */
 function importCrontabCommand(): Command {
-  return new Command('crontab')
+  const command = new Command('crontab')
     .description('Print the schedules of a crontab as YAML; nothing is submitted')
     .argument('<file>', 'A crontab, or - for standard input: crontab -l | workron import crontab -')
     .option(
@@ -130,15 +129,16 @@ function importCrontabCommand(): Command {
       Intl.DateTimeFormat().resolvedOptions().timeZone,
     )
     .option('--system', 'Each command is preceded by a user, as in /etc/crontab')
-    .option('--json', 'Print JSON')
-    .action(async (file: string, { timezone, system = false, json = false }: ImportOptions) => {
-      const crontab = readCrontab(new TextDecoder().decode(await readInput(file)), { timezone, system });
-      if (json)
-        printData({ schedules: crontab.imported.map(({ schedule }) => schedule), refused: crontab.refused }, 'json');
-      else print(await yamlOf(crontab));
-      for (const { line, reason } of crontab.refused) note(`line ${line} is not imported: ${reason}`);
-      if (crontab.refused.length > 0) process.exitCode = EXIT.failed;
-    });
+    .addOption(jsonOption());
+  return command.action(async (file: string, { timezone, system = false }: ImportOptions) => {
+    const { json } = outputOf(command);
+    const crontab = readCrontab(new TextDecoder().decode(await readInput(file)), { timezone, system });
+    if (json)
+      printData({ schedules: crontab.imported.map(({ schedule }) => schedule), refused: crontab.refused }, json);
+    else print(await yamlOf(crontab));
+    for (const { line, reason } of crontab.refused) note(`line ${line} is not imported: ${reason}`);
+    if (crontab.refused.length > 0) process.exitCode = EXIT.failed;
+  });
 }
 
 /** YAML for review: differences from cron are comments above the schedule. */

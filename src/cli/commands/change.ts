@@ -8,6 +8,7 @@ import type { Operation } from '../../api/operation.ts';
 import { routes } from '../../api/routes.ts';
 import {
   COMMON_GROUPS,
+  changeEach,
   clientCommand,
   connect,
   jobId,
@@ -17,8 +18,8 @@ import {
   printData,
 } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
-import { CliError, usageError } from '../errors/cli-error.ts';
-import { note, reportError } from '../errors/report.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { note } from '../errors/report.ts';
 import { addFilterFlags, type Filter, filterFrom } from '../flags/filter.ts';
 import { collectList, durationFlag, instantFlag, integerFlag } from '../flags/values.ts';
 import { StatusLine } from '../output/status-line.ts';
@@ -59,11 +60,10 @@ export function rerunCommand(): Command {
     .option('--idempotency-key <KEY>', 'Makes it safe to repeat: the same key submits nothing new');
   return command.action(async (texts: string[], { idempotencyKey }: { idempotencyKey?: string }) => {
     const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
-    await changeEach(connect(command), {
-      ids: texts.map(jobId),
-      change: (connection, id) => connection.json(routes.rerunJob, { params: { id }, headers }),
-      describe: (job) => `submitted job ${job.id}, a rerun of job ${job.rerun_of}`,
-      output: outputOf(command),
+    await changeEach(command, texts.map(jobId), {
+      act: (connection, id) => connection.json(routes.rerunJob, { params: { id }, headers }),
+      id: ({ id }) => id,
+      text: (job) => `submitted job ${job.id}, a rerun of job ${job.rerun_of}`,
     });
   });
 }
@@ -111,37 +111,12 @@ function changeCommand(action: JobAction): Command {
         output,
       });
     const route = { cancel: routes.cancelJob, retry: routes.retryJob, delete: routes.deleteJob }[name];
-    await changeEach(connect(command), {
-      ids: texts.map(jobId),
-      change: (connection, id) => connection.json(route, { params: { id } }),
-      describe: (job) => action.describe(job),
-      output,
+    await changeEach(command, texts.map(jobId), {
+      act: (connection, id) => connection.json(route, { params: { id } }),
+      id: ({ id }) => id,
+      text: (job) => action.describe(job),
     });
   });
-}
-
-interface NamedChange {
-  ids: readonly string[];
-  change: (connection: Connection, id: string) => Promise<Job>;
-  describe: (job: Job) => string;
-  output: Output;
-}
-
-/** Tries all jobs; the first error decides the exit code. */
-async function changeEach(connection: Connection, { ids, change, describe, output }: NamedChange): Promise<void> {
-  const jobs: Job[] = [];
-  for (const id of ids) {
-    try {
-      jobs.push(await change(connection, id));
-    } catch (error) {
-      if (!(error instanceof CliError)) throw error;
-      reportError(error, output.json);
-      process.exitCode ??= error.exitCode;
-    }
-  }
-  if (!output.json) for (const job of jobs) print(output.quiet ? job.id : describe(job));
-  else if (ids.length > 1) printData(jobs, output.json);
-  else if (jobs[0] !== undefined) printData(jobs[0], output.json);
 }
 
 /** Flags of the list, before the name of a command that changes jobs, would be lost: `workron jobs --queue mail rm …`. */
@@ -244,21 +219,14 @@ export function editCommand(): Command {
     .argument('<id>', 'Job id')
     .option('-p, --priority <NUMBER>', 'Jobs with a higher priority run first', integerFlag)
     .option('--queue <NAME>', 'Move it to this queue')
-    .option('--at <INSTANT>', 'Start at this time', instantFlag)
-    .addOption(new Option('--delay <DURATION>', 'Start after this delay').argParser(durationFlag).conflicts('at'))
+    .option('--run-at <INSTANT>', 'Start at this time', instantFlag)
+    .addOption(new Option('--delay <DURATION>', 'Start after this delay').argParser(durationFlag).conflicts('runAt'))
     .option('--timeout <DURATION>', 'Stop an attempt that takes longer than this')
     .option('--max-attempts <NUMBER>', 'Fail the job after this many failed attempts', integerFlag)
     .option('--tag <TAG,…>', 'Replace the tags of the job', collectList);
-  return command.action(async (text: string, options: EditOptions) => {
-    const edit = {
-      priority: options.priority,
-      queue: options.queue,
-      run_at: options.at,
-      delay: options.delay,
-      timeout: options.timeout,
-      max_attempts: options.maxAttempts,
-      tags: options.tag,
-    };
+  return command.action(async (text: string, options: Record<string, unknown>) => {
+    const { priority, queue, runAt, delay, timeout, maxAttempts, tag } = options;
+    const edit = { priority, queue, run_at: runAt, delay, timeout, max_attempts: maxAttempts, tags: tag };
     if (Object.values(edit).every((value) => value === undefined)) {
       throw usageError('expected something to change', 'workron edit 12 --priority 10');
     }
@@ -267,14 +235,4 @@ export function editCommand(): Command {
     if (json) printData(job, json);
     else print(quiet ? job.id : `job ${job.id} changed`);
   });
-}
-
-interface EditOptions {
-  priority?: number;
-  queue?: string;
-  at?: string;
-  delay?: number;
-  timeout?: string;
-  maxAttempts?: number;
-  tag?: string[];
 }

@@ -1,6 +1,6 @@
 /** Queues and keyed limits: what may run at a time. */
 
-import { Argument, type Command } from 'commander';
+import { type Command } from 'commander';
 import type { Limit } from '../../api/capacity.ts';
 import { added, percentile } from '../../api/percentile.ts';
 import type { Queue } from '../../api/queue.ts';
@@ -11,10 +11,19 @@ import type { Waiting } from '../../api/waiting.ts';
 import { standstillText } from '../../api/words/worries.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { didYouMean } from '../../core/suggest.ts';
-import { addListing, clientCommand, connect, listCommand, outputOf, print, printData } from '../client-command.ts';
+import {
+  addListing,
+  changeEach,
+  clientCommand,
+  connect,
+  listCommand,
+  outputOf,
+  print,
+  printData,
+} from '../client-command.ts';
 import type { Connection } from '../connection.ts';
 import { CliError, EXIT, usageError } from '../errors/cli-error.ts';
-import { note, reportError } from '../errors/report.ts';
+import { note } from '../errors/report.ts';
 import { countFlag, limitFlag, rateOrNone } from '../flags/values.ts';
 import { quote } from '../input/shell-line.ts';
 import { factsText, oneLine } from '../output/style.ts';
@@ -85,18 +94,20 @@ interface ChangeOptions {
 }
 
 function changeCommand(name: string, summary: string, body: (options: ChangeOptions) => object): Command {
-  const command = clientCommand(name, summary).addArgument(new Argument('<name...>', 'Queue names'));
+  const command = clientCommand(name, summary).argument('<name...>', 'Queue names');
   return command.action(async (queues: string[], options: ChangeOptions) => {
-    const connection = connect(command);
     const { json, quiet } = outputOf(command);
-    const known = (await usedQueues(connection)).queues.map(({ name }) => name);
-    const changed: Queue[] = [];
-    for (const queue of queues) {
-      changed.push(await connection.json(routes.editQueue, { params: { name: queue }, body: body(options) }));
-      if (!json && !quiet && !known.includes(queue)) noteNew(queue, known);
-    }
-    if (json) printData(changed.length === 1 ? changed[0] : changed, json);
-    else for (const queue of changed) print(quiet ? queue.name : settingsText(queue));
+    const wanted = body(options);
+    const known = (await usedQueues(connect(command))).queues.map((queue) => queue.name);
+    await changeEach(command, queues, {
+      act: async (connection, queue) => {
+        const changed = await connection.json(routes.editQueue, { params: { name: queue }, body: wanted });
+        if (!json && !quiet && !known.includes(queue)) noteNew(queue, known);
+        return changed;
+      },
+      id: (queue) => queue.name,
+      text: settingsText,
+    });
   });
 }
 
@@ -108,26 +119,19 @@ function noteNew(queue: string, known: readonly string[]): void {
   );
 }
 
-/** Tries all queues; the first error decides the exit code. */
 function rmCommand(): Command {
   const command = clientCommand('rm', 'Delete the settings of queues without unfinished jobs');
-  return command.addArgument(new Argument('<name...>', 'Queue names')).action(async (queues: string[]) => {
-    const connection = connect(command);
-    const { json, quiet } = outputOf(command);
-    const deleted: string[] = [];
-    for (const name of queues) {
-      try {
+  return command.argument('<name...>', 'Queue names').action((names: string[]) =>
+    changeEach(command, names, {
+      act: async (connection, name) => {
         await connection.json(routes.deleteQueue, { params: { name } });
-        deleted.push(name);
-      } catch (error) {
-        if (!(error instanceof CliError)) throw error;
-        reportError(error, json);
-        process.exitCode ??= error.exitCode;
-      }
-    }
-    if (json) printData(deleted, json);
-    else for (const name of deleted) print(quiet ? name : `queue ${oneLine(name)} is deleted`);
-  });
+        return name;
+      },
+      id: (name) => name,
+      text: (name) => `queue ${oneLine(name)} is deleted`,
+      listed: true,
+    }),
+  );
 }
 
 function settingsText(queue: Queue): string {
@@ -230,25 +234,21 @@ export function limitsCommand(): Command {
   const set = clientCommand('set', "Cap running jobs per key, overriding the jobs' own limits");
   set.option('--max <NUMBER>', 'Maximum running jobs, over all workers', countFlag(1, 1_000_000));
   command.addCommand(
-    changeLimits(set, async (key) => {
+    changeLimits(set, async (connection, key) => {
       const { max } = set.opts<{ max?: number }>();
       if (max === undefined) throw usageError('expected --max', 'workron limits set customer:42 --max 5');
-      return await connect(set).json(routes.setLimit, { params: { key }, body: { max } });
+      return await connection.json(routes.setLimit, { params: { key }, body: { max } });
     }),
   );
   const rm = clientCommand('rm', "Remove the override; the jobs' own limits apply");
-  command.addCommand(changeLimits(rm, async (key) => await connect(rm).json(routes.deleteLimit, { params: { key } })));
+  command.addCommand(changeLimits(rm, (connection, key) => connection.json(routes.deleteLimit, { params: { key } })));
   return command;
 }
 
-function changeLimits(command: Command, change: (key: string) => Promise<Limit>): Command {
-  return command.addArgument(new Argument('<key...>', 'Keys')).action(async (keys: string[]) => {
-    const { json, quiet } = outputOf(command);
-    const changed: Limit[] = [];
-    for (const key of keys) changed.push(await change(key));
-    if (json) printData(changed.length === 1 ? changed[0] : changed, json);
-    else for (const limit of changed) print(quiet ? limit.key : limitText(limit));
-  });
+function changeLimits(command: Command, act: (connection: Connection, key: string) => Promise<Limit>): Command {
+  return command
+    .argument('<key...>', 'Keys')
+    .action((keys: string[]) => changeEach(command, keys, { act, id: ({ key }) => key, text: limitText }));
 }
 
 function limitText({ key, max, running }: Limit): string {

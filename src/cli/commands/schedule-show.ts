@@ -11,7 +11,16 @@ import type { ClockRule } from '../../core/schedule/cron-recurrence.ts';
 import { oldestTicks, requireTicks } from '../../core/schedule/recurrence.ts';
 import { TICK_KINDS, TICK_VERDICTS } from '../../core/schedule/tick.ts';
 import { zoneOf } from '../../core/schedule/zone.ts';
-import { clientCommand, connect, listCommand, outputOf, print, printData, terminalWidth } from '../client-command.ts';
+import {
+  clientCommand,
+  connect,
+  jsonOption,
+  listCommand,
+  outputOf,
+  print,
+  printData,
+  terminalWidth,
+} from '../client-command.ts';
 import { CliError, EXIT } from '../errors/cli-error.ts';
 import { note } from '../errors/report.ts';
 import { countFlag, instantFlag, oneOfFlag } from '../flags/values.ts';
@@ -117,7 +126,6 @@ interface TestOptions {
   timezone: string;
   from?: string;
   count: number;
-  json?: boolean;
 }
 
 interface ListedTick {
@@ -138,29 +146,30 @@ const RULES: Readonly<Record<ClockRule | 'mixed', string>> = {
 
 /** `workron schedule test`: explains an expression and lists its next ticks, without a server. */
 export function scheduleTestCommand(): Command {
-  return new Command('test')
+  const command = new Command('test')
     .description('Explain a cron expression and list its next ticks; needs no server')
     .argument('<expression>', 'Five fields, six with seconds first, or a macro such as @daily')
     .option('--timezone <ZONE>', 'IANA name of the time zone', 'UTC')
     .option('--from <INSTANT>', 'List ticks from this instant on (default: now)', instantFlag)
     .option('-n, --count <NUMBER>', 'Number of ticks', countFlag(1, 1_000), 10)
-    .option('--json', 'Print JSON')
-    .action(async (expression: string, options: TestOptions) => {
-      const from = options.from === undefined ? Date.now() : Date.parse(options.from);
-      const ticks = refusing(() => ticksOf(expression, options, from));
-      const rules = expressionsIn(expression).map((one) => clockRuleOf(splitCron(one)));
-      // Expressions with different rules each keep their own.
-      const rule = new Set(rules).size === 1 ? (rules[0] as ClockRule) : 'mixed';
-      const { describeCron } = await import('../../api/describe-schedule.ts');
-      const description = describeCron(expression);
-      if (options.json) {
-        const items = ticks.map(({ at, wall, note }) => ({ at, local: wall.text, note }));
-        printData({ cron: expression, timezone: options.timezone, description, clock_rule: rule, items }, 'json');
-        return;
-      }
-      print(`${bold(description ?? expression)}, ${options.timezone}\n${dim(RULES[rule])}\n\n`);
-      print(renderTable(columnsFor(options.timezone), ticks, terminalWidth()));
-    });
+    .addOption(jsonOption());
+  return command.action(async (expression: string, options: TestOptions) => {
+    const from = options.from === undefined ? Date.now() : Date.parse(options.from);
+    const ticks = refusing(() => ticksOf(expression, options, from));
+    const rules = expressionsIn(expression).map((one) => clockRuleOf(splitCron(one)));
+    // Expressions with different rules each keep their own.
+    const rule = new Set(rules).size === 1 ? (rules[0] as ClockRule) : 'mixed';
+    const { describeCron } = await import('../../api/describe-schedule.ts');
+    const description = describeCron(expression);
+    const { json } = outputOf(command);
+    if (json) {
+      const items = ticks.map(({ at, wall, note }) => ({ at, local: wall.text, note }));
+      printData({ cron: expression, timezone: options.timezone, description, clock_rule: rule, items }, json);
+      return;
+    }
+    print(`${bold(description ?? expression)}, ${options.timezone}\n${dim(RULES[rule])}\n\n`);
+    print(renderTable(columnsFor(options.timezone), ticks, terminalWidth()));
+  });
 }
 
 function ticksOf(expression: string, { timezone, count }: TestOptions, from: number): ListedTick[] {

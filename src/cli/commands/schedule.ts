@@ -6,6 +6,7 @@ import { routes } from '../../api/routes.ts';
 import type { Schedule } from '../../api/schedule.ts';
 import type { Tick } from '../../api/tick.ts';
 import {
+  changeEach,
   clientCommand,
   connect,
   type Output,
@@ -15,9 +16,8 @@ import {
   refuseExtra,
   terminalWidth,
 } from '../client-command.ts';
-import type { Connection } from '../connection.ts';
-import { CliError, usageError } from '../errors/cli-error.ts';
-import { note, reportError } from '../errors/report.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { note } from '../errors/report.ts';
 import { refuseLoneInput } from '../flags/job.ts';
 import { addScheduleEditFlags, addScheduleFlags, scheduleFrom } from '../flags/schedule.ts';
 import { collectList, pastFlag } from '../flags/values.ts';
@@ -112,64 +112,45 @@ function showSchedule(schedule: Schedule, { json, quiet }: Output, verb: string)
   print(`${verb} schedule ${schedule.name}: ${whenText(schedule)}${next}`);
 }
 
-type Act = (connection: Connection, name: string) => Promise<Schedule>;
-
 function schedulePauseCommand(): Command {
   const command = clientCommand('pause', 'Pause schedules until they are resumed')
     .argument('<name...>', 'Schedule names')
     .option('--note <TEXT>', 'Reason to show while paused');
   return command.action(async (names: string[], { note }: { note?: string }) => {
     const body = note === undefined ? {} : { note };
-    const act: Act = (connection, name) => connection.json(routes.pauseSchedule, { params: { name }, body });
-    await changeEach(command, names, act, ({ name }) => `schedule ${name} is paused`);
+    await changeEach(command, names, {
+      act: (connection, name) => connection.json(routes.pauseSchedule, { params: { name }, body }),
+      id: nameOf,
+      text: ({ name }) => `schedule ${name} is paused`,
+    });
   });
 }
 
 function scheduleResumeCommand(): Command {
-  const command = clientCommand('resume', 'Resume paused schedules, from now on').argument(
-    '<name...>',
-    'Schedule names',
+  const command = clientCommand('resume', 'Resume paused schedules, from now on');
+  return command.argument('<name...>', 'Schedule names').action((names: string[]) =>
+    changeEach(command, names, {
+      act: (connection, name) => connection.json(routes.resumeSchedule, { params: { name } }),
+      id: nameOf,
+      text: ({ name, next_run }) =>
+        `schedule ${name} goes on${next_run === null ? '' : `, next run ${when(next_run)}`}`,
+    }),
   );
-  return command.action(async (names: string[]) => {
-    const act: Act = (connection, name) => connection.json(routes.resumeSchedule, { params: { name } });
-    const message = ({ name, next_run }: Schedule) =>
-      `schedule ${name} goes on${next_run === null ? '' : `, next run ${when(next_run)}`}`;
-    await changeEach(command, names, act, message);
-  });
 }
 
 function scheduleRmCommand(): Command {
-  const command = clientCommand('rm', 'Delete schedules; runs that have started continue').argument(
-    '<name...>',
-    'Schedule names',
+  const command = clientCommand('rm', 'Delete schedules; runs that have started continue');
+  return command.argument('<name...>', 'Schedule names').action((names: string[]) =>
+    changeEach(command, names, {
+      act: (connection, name) => connection.json(routes.deleteSchedule, { params: { name } }),
+      id: nameOf,
+      text: ({ name }) => `schedule ${name} is deleted`,
+    }),
   );
-  return command.action(async (names: string[]) => {
-    const act: Act = (connection, name) => connection.json(routes.deleteSchedule, { params: { name } });
-    await changeEach(command, names, act, ({ name }) => `schedule ${name} is deleted`);
-  });
 }
 
-async function changeEach(
-  command: Command,
-  names: readonly string[],
-  act: Act,
-  message: (schedule: Schedule) => string,
-): Promise<void> {
-  const connection = connect(command);
-  const { json, quiet } = outputOf(command);
-  const changed: Schedule[] = [];
-  for (const name of names) {
-    try {
-      changed.push(await act(connection, name));
-    } catch (error) {
-      if (!(error instanceof CliError)) throw error;
-      reportError(error, json);
-      process.exitCode ??= error.exitCode;
-    }
-  }
-  if (!json) for (const schedule of changed) print(quiet ? schedule.name : message(schedule));
-  else if (names.length > 1) printData(changed, json);
-  else if (changed[0] !== undefined) printData(changed[0], json);
+function nameOf({ name }: Schedule): string {
+  return name;
 }
 
 const keyed = (keys: string[] | undefined, idempotencyKey: string | undefined) => ({

@@ -2,7 +2,16 @@ import { buffer } from 'node:stream/consumers';
 import { Argument, type Command } from 'commander';
 import { routes } from '../../api/routes.ts';
 import type { Secret } from '../../api/secret.ts';
-import { clientCommand, connect, outputOf, print, printData, refuseExtra, terminalWidth } from '../client-command.ts';
+import {
+  changeEach,
+  clientCommand,
+  connect,
+  outputOf,
+  print,
+  printData,
+  refuseExtra,
+  terminalWidth,
+} from '../client-command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { oneLine } from '../output/style.ts';
 import { type Column, renderTable } from '../output/table.ts';
@@ -58,15 +67,17 @@ function setCommand(): Command {
 
 function rmCommand(): Command {
   const command = clientCommand('rm', 'Delete secrets; jobs that name them fail from then on');
-  return command.addArgument(new Argument('<name...>', 'Names of secrets')).action(async (names: string[]) => {
-    const connection = connect(command);
-    const { json, quiet } = outputOf(command);
-    for (const name of names) {
-      await connection.json(routes.deleteSecret, { params: { name } });
-      if (!json) print(quiet ? name : `secret ${oneLine(name)} is deleted`);
-    }
-    if (json) printData(names, json);
-  });
+  return command.argument('<name...>', 'Names of secrets').action((names: string[]) =>
+    changeEach(command, names, {
+      act: async (connection, name) => {
+        await connection.json(routes.deleteSecret, { params: { name } });
+        return name;
+      },
+      id: (name) => name,
+      text: (name) => `secret ${oneLine(name)} is deleted`,
+      listed: true,
+    }),
+  );
 }
 
 function rotateCommand(): Command {

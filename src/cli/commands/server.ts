@@ -6,11 +6,10 @@ import { countText } from '../../api/count-text.ts';
 import { isThere } from '../../ops/new-file.ts';
 import type { StoreChoice } from '../../ops/settings/settings.ts';
 import { chooseStore } from '../../ops/settings/store.ts';
-import { print } from '../client-command.ts';
+import { jsonOption, outputOf, print, printData } from '../client-command.ts';
 import { CliError, EXIT, usageError } from '../errors/cli-error.ts';
 import { note } from '../errors/report.ts';
 import { addSettingFlags, settingsFrom } from '../flags/setting.ts';
-import { jsonText } from '../output/json-text.ts';
 import { dim, oneLine } from '../output/style.ts';
 
 /** `workron up`: everything in one process. */
@@ -74,14 +73,15 @@ const MARKS = { ok: 'ok     ', warning: 'warning', bad: 'bad    ' } as const;
 export function doctorCommand(): Command {
   const command = new Command('doctor')
     .description('Check settings, machine and store; say what is wrong and how to fix it')
-    .option('--json', 'Print the findings as JSON')
+    .addOption(jsonOption())
     .option('--unmark', 'Check nothing; allow a SQLite file that was promoted to be started again');
-  return addSettingFlags(command, 'migrate').action(async ({ json, unmark }: { json?: boolean; unmark?: boolean }) => {
+  return addSettingFlags(command, 'migrate').action(async ({ unmark }: { unmark?: boolean }) => {
     const { store, dbSchema } = settingsFrom(command, 'migrate');
     if (unmark) return await unmarkFile(store);
     const { examine } = await import('../../node/doctor/doctor.ts');
     const findings = await examine(store, dbSchema);
-    if (json) print(jsonText({ items: findings }));
+    const { json } = outputOf(command);
+    if (json) printData(json.fields === null ? { items: findings } : findings, json);
     else {
       for (const { check, state, detail, advice } of findings) {
         print(`${MARKS[state]}  ${check.padEnd(18)}${oneLine(detail)}`);

@@ -4,15 +4,14 @@ import type { Command } from 'commander';
 import type { Job, SubmittedJob } from '../../api/job.ts';
 import { routes } from '../../api/routes.ts';
 import { reasonText } from '../../api/words/reason.ts';
-import { ON_MEMBER_FAILURE, SPREADS } from '../../core/gang.ts';
 import { isTerminal } from '../../core/job.ts';
 import { clientCommand, connect, jobId, type Output, outputOf, print, printData } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
 import { EXIT, exitCodeOf, usageError } from '../errors/cli-error.ts';
 import { ownFailure } from '../errors/failure.ts';
 import { note } from '../errors/report.ts';
-import { addJobFlags, refuseLoneInput, workFrom } from '../flags/job.ts';
-import { durationFlag, integerFlag, oneOfFlag } from '../flags/values.ts';
+import { addGangFlags, addJobFlags, refuseLoneInput, workFrom } from '../flags/job.ts';
+import { durationFlag } from '../flags/values.ts';
 import { detachOnInterrupt } from '../follow/detach.ts';
 import { followLog } from '../follow/log.ts';
 import { showProgress, tellWaiting, withProgress } from '../follow/progress.ts';
@@ -27,30 +26,16 @@ export function submitCommand(): Command {
     .usage("[flags] -- COMMAND [ARGUMENT…]   or   -- 'SHELL LINE'")
     .argument('[command...]', 'One argument is a shell line; several are quoted and joined')
     .option('-f, --file <FILE>', 'Submit the jobs of this file instead: JSON, one job or an array; - is stdin')
-    .option('--gang <SIZE>', 'Submit a gang of SIZE jobs: all start, or none', integerFlag)
-    .option('--gang-min <COUNT>', 'Start with fewer than SIZE if not all fit, at least with COUNT', integerFlag)
-    .option('--gang-spread <HOW>', 'pack, spread or same-worker (default: pack)', oneOfFlag(SPREADS))
-    .option(
-      '--on-member-failure <WHAT>',
-      'restart: stop the others, and start all again; fail: cancel them; or continue (default: restart)',
-      oneOfFlag(ON_MEMBER_FAILURE),
-    )
-    .option(
-      '--gang-timeout <DURATION>',
-      'Time to get all places, before they are chosen again (default: 10m)',
-      durationFlag,
-    )
-    .option('--fail-fast', 'Refuse a gang that all online workers together could not hold')
     .option('--idempotency-key <KEY>', 'Makes it safe to repeat: the same key submits nothing new');
-  return addJobFlags(command).action(async (words: string[], options: SubmitOptions) => {
+  return addGangFlags(addJobFlags(command)).action(async (words: string[], options: SubmitOptions) => {
     const job = workFrom(command, words);
     refuseLoneInput(job);
     const isJob = job['command'] !== undefined || job['handler'] !== undefined;
     if ((options.file !== undefined) === isJob) {
       throw usageError('expected a command after --, --handler or --file', "workron submit -- 'echo hello'");
     }
-    const gang = gangFrom(options);
-    if (gang !== undefined) job['gang'] = gang;
+    if (job['gang'] !== undefined && options.file !== undefined)
+      throw usageError('a file says by itself which jobs are gangs');
     const body = options.file === undefined ? job : await jobsFromFile(options.file);
     const headers = options.idempotencyKey === undefined ? {} : { 'idempotency-key': options.idempotencyKey };
     const answer = await connect(command).json(routes.submitJobs, { body, headers });
@@ -60,27 +45,7 @@ export function submitCommand(): Command {
 
 interface SubmitOptions {
   file?: string;
-  gang?: number;
-  gangMin?: number;
-  gangSpread?: (typeof SPREADS)[number];
-  onMemberFailure?: (typeof ON_MEMBER_FAILURE)[number];
-  gangTimeout?: string;
-  failFast?: boolean;
   idempotencyKey?: string;
-}
-
-function gangFrom({ file, gang: size, gangMin, gangSpread, onMemberFailure, gangTimeout, failFast }: SubmitOptions) {
-  const rules = {
-    min: gangMin,
-    spread: gangSpread,
-    on_member_failure: onMemberFailure,
-    timeout: gangTimeout,
-    fail_fast: failFast,
-  };
-  const given = Object.entries(rules).filter(([, value]) => value !== undefined);
-  if (size === undefined && given.length > 0) throw usageError('expected --gang with its rules', '--gang 4');
-  if (size !== undefined && file !== undefined) throw usageError('a file says by itself which jobs are gangs');
-  return size === undefined ? undefined : { size, ...Object.fromEntries(given) };
 }
 
 function showSubmitted(jobs: readonly SubmittedJob[], answer: unknown, output: Output): void {

@@ -10,6 +10,7 @@ import type { Worker } from '../../api/worker.ts';
 import { formatDuration } from '../../core/duration.ts';
 import {
   addListing,
+  changeEach,
   clientCommand,
   connect,
   listCommand,
@@ -73,16 +74,13 @@ function forEachWorker(
   route: typeof routes.drainWorker | typeof routes.undrainWorker,
   describe: (worker: Worker) => string,
 ): Command {
-  return command.argument('<id...>', 'Worker ids').action(async (ids: string[]) => {
-    const connection = connect(command);
-    const workers: Worker[] = [];
-    for (const id of ids) workers.push(await connection.json(route, { params: { id } }));
-    const { json, quiet } = outputOf(command);
-    if (json) printData(workers.length === 1 ? workers[0] : workers, json);
-    else
-      for (const worker of workers)
-        print(quiet ? worker.id : `worker ${worker.id} (${oneLine(worker.name)}) ${describe(worker)}`);
-  });
+  return command.argument('<id...>', 'Worker ids').action((ids: string[]) =>
+    changeEach(command, ids, {
+      act: (connection, id) => connection.json(route, { params: { id } }),
+      id: ({ id }) => id,
+      text: (worker) => `worker ${worker.id} (${oneLine(worker.name)}) ${describe(worker)}`,
+    }),
+  );
 }
 
 const MAX_JOBS = 50;

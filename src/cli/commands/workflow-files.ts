@@ -8,8 +8,10 @@ import type { SourceProblem } from '../../api/workflow/source.ts';
 import type { Definition, DefinitionPage } from '../../api/workflow/stored.ts';
 import type { Workflow } from '../../api/workflow/workflow.ts';
 import {
+  changeEach,
   clientCommand,
   connect,
+  jsonOption,
   listCommand,
   outputOf,
   print,
@@ -18,8 +20,7 @@ import {
   workflowId,
 } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
-import { CliError, EXIT } from '../errors/cli-error.ts';
-import { reportError } from '../errors/report.ts';
+import { EXIT } from '../errors/cli-error.ts';
 import { nameOfInput } from '../input/file.ts';
 import { definedWorkflow, problemsText, readWorkflow, workflowName } from '../input/workflow.ts';
 import { drawGraph } from '../output/graph/draw-graph.ts';
@@ -65,24 +66,14 @@ export function workflowRmCommand(): Command {
     'Delete ended runs with all their jobs, or stored workflows that no schedule uses',
   );
   command.argument('<workflow...>', 'Ids of runs, or names of stored workflows, whose runs stay');
-  return command.action(async (words: string[]) => {
-    const connection = connect(command);
-    const { json, quiet } = outputOf(command);
-    const deleted: (Definition | Workflow)[] = [];
-    for (const word of words) {
-      try {
-        deleted.push(await deleteOne(connection, word));
-      } catch (error) {
-        if (!(error instanceof CliError)) throw error;
-        reportError(error, json);
-        process.exitCode ??= error.exitCode;
-      }
-    }
-    if (json) printData(deleted, json);
-    else
-      for (const one of deleted)
-        print(quiet ? nameOf(one) : `${'id' in one ? 'workflow' : 'stored workflow'} ${nameOf(one)} is deleted`);
-  });
+  return command.action((words: string[]) =>
+    changeEach(command, words, {
+      act: deleteOne,
+      id: nameOf,
+      text: (one) => `${'id' in one ? 'workflow' : 'stored workflow'} ${nameOf(one)} is deleted`,
+      listed: true,
+    }),
+  );
 }
 
 /** A number is the id of a run. */
@@ -158,8 +149,9 @@ export function workflowLintCommand(): Command {
   const command = new Command('lint')
     .description('Check workflow files, without a running Workron')
     .argument('<file...>', 'YAML or JSON; - is standard input')
-    .option('--json', 'Print problems as JSON');
-  return command.action(async (paths: string[], { json }: { json?: boolean }) => {
+    .addOption(jsonOption());
+  return command.action(async (paths: string[]) => {
+    const { json } = outputOf(command);
     const files = [];
     for (const path of paths) files.push({ file: nameOfInput(path), ...(await readWorkflow(path)) });
     if (files.some(({ definition }) => definition === null)) process.exitCode = EXIT.usage;
@@ -171,7 +163,7 @@ export function workflowLintCommand(): Command {
           problems: problems.map(problemJson),
           more,
         })),
-        'json',
+        json,
       );
       return;
     }

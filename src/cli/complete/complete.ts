@@ -5,7 +5,7 @@ import { STATUSES } from '../../core/job.ts';
 import { readProfiles } from '../../ops/settings/profile.ts';
 import { connect } from '../client-command.ts';
 import { COMMANDS } from '../commands.ts';
-import { withMovedFlags } from '../global-flags.ts';
+import { withJsonFields, withMovedFlags } from '../global-flags.ts';
 import { type Candidate, liveValues, type ValueKind } from './live-values.ts';
 
 /** Values of flags. */
@@ -60,7 +60,7 @@ export async function complete(words: readonly string[]): Promise<Candidate[] | 
 
 async function candidates(before: readonly string[], typed: string): Promise<Candidate[] | null> {
   const last = before.at(-1) ?? '';
-  const [name = '-', ...rest] = withMovedFlags(before);
+  const [name = '-', ...rest] = withMovedFlags(withJsonFields(before));
   if (name.startsWith('-')) return last === '--profile' ? profileCandidates() : await commandCandidates();
   if (before.includes('--')) return null;
   const entry = COMMANDS.find(({ names }) => names.includes(name));

@@ -23,7 +23,7 @@ export const EXIT_MEANINGS: readonly [string, string][] = [
   ['3', 'no such job, workflow, queue or worker'],
   ['4', 'refused: the token is missing, wrong, or may not do this'],
   ['5', 'conflict: the job is not in a state that allows it, or a unique key is taken'],
-  ['6', 'not reachable: no Workron answers there, or it is not able to at the moment'],
+  ['6', 'cannot connect to Workron there, or it is unavailable at the moment'],
   ['run, wait', "the job's own exit code"],
   ['128+n', 'run, wait: a signal ended the job (137: SIGKILL, 143: SIGTERM)'],
   ['124', 'run, wait: the job, or the waiting, took too long'],

@@ -3,6 +3,7 @@
 import { type Command, CommanderError } from 'commander';
 import { isWorkronError } from '../../core/error.ts';
 import { nearestWord } from '../../core/suggest.ts';
+import { FILTER_FLAGS } from '../flags/filter.ts';
 import { CliError, EXIT, exitCodeOfStatus, usageError } from './cli-error.ts';
 
 /** `undefined` if nothing failed: help and version also end a command early. */
@@ -97,18 +98,45 @@ function invalidValue(error: CommanderError): CommanderError {
   return new CommanderError(error.exitCode, error.code, message);
 }
 
-/** Commander suggests words with a similar spelling. This also suggests words by their beginning (`--prio`). */
+/** Words of other programs, or of people, for flags of another spelling. */
+const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
+  retries: ['max-attempts'],
+  'max-retries': ['max-attempts'],
+  attempts: ['max-attempts'],
+  after: ['depends-on'],
+  'after-failure': ['depends-on'],
+  'after-any': ['depends-on'],
+  dependency: ['depends-on'],
+  at: ['run-at'],
+  'dont-retry-on': ['no-retry-on'],
+  'on-conflict': ['unique-on-conflict'],
+  from: ['since'],
+  to: ['until'],
+  label: ['tag'],
+  gpus: ['resources'],
+  memory: ['resources'],
+  cpus: ['resources'],
+  concurrency: ['workers', 'max-running'],
+  server: ['url'],
+  database: ['db-url'],
+  user: ['by', 'actor'],
+};
+
+/** Commander suggests words with a similar spelling. This also knows synonyms, and words by their beginning (`--prio`). */
 function withSuggestion(command: Command, error: CommanderError): CommanderError {
-  const [, flag] = /^error: unknown option '--([^'=]+)[^']*'$/.exec(error.message) ?? [];
-  const nearest = flag === undefined ? undefined : nearestWord(flag, flagsOf(command));
+  const [line = ''] = error.message.split('\n', 1);
+  const [, flag = ''] = /^error: unknown option '--([^'=]+)[^']*'$/.exec(line) ?? [];
+  const known = flagsOf(command);
+  const meant = SYNONYMS[flag]?.find((word) => known.includes(word));
+  if (meant === undefined && line !== error.message) return error;
+  const nearest = meant ?? (flag === '' ? undefined : nearestWord(flag, known));
   if (nearest === undefined) return error;
-  return new CommanderError(error.exitCode, error.code, `${error.message}\n(Did you mean --${nearest}?)`);
+  return new CommanderError(error.exitCode, error.code, `${line}\n(Did you mean --${nearest}?)`);
 }
 
 /** The flags of the command and of its parents, without dashes. */
 function flagsOf(command: Command): string[] {
-  const own = command.createHelp().visibleOptions(command);
-  const names = own.flatMap(({ long }) => (long == null ? [] : [long.slice(2)]));
+  const names = command.options.flatMap(({ long, hidden }) => (long == null || hidden ? [] : [long.slice(2)]));
   return command.parent === null ? names : [...names, ...flagsOf(command.parent)];
 }
 
@@ -117,40 +145,30 @@ function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
-/** Flags that are not spelled like the field. */
-const FLAGS: Readonly<Record<string, string>> = {
-  run_at: 'at',
-  no_retry_on: 'dont-retry-on',
-  tags: 'tag',
-  depends_on: 'after',
-  params: 'param',
-  from: 'since',
-  to: 'until',
-  unique_key: 'unique',
-  submitted_by: 'by',
-  worker_id: 'worker',
-  workflow_id: 'workflow',
-};
+/** Parts of a request whose fields have flags. */
+const PARTS: readonly string[] = ['job', 'filter', 'workflow'];
 
 /**
- * The place of a wrong field: `--priority` for `/priority`, `--env A B` for `/env/A B`, `the name` for an argument; the
- * pointer where neither set it.
+ * Names a field of a request as the user gave it: `--priority` for `/priority`, `--env A B` for `/env/A B`, `the name` for an
+ * argument; by its pointer where neither set it. A flag has the name of its field; one that may be repeated, in the singular.
  */
 export function fieldName(pointer: string, command: Command): string {
   if (command.opts<{ file?: string }>().file !== undefined) return pointer;
   const path = pointer.split('/').slice(1);
-  const [first = '', ...rest] =
-    path[0] === 'job' || path[0] === 'filter' || path[0] === 'workflow' ? path.slice(1) : path;
+  const [first = '', ...rest] = PARTS.includes(path[0] ?? '') ? path.slice(1) : path;
   if (first === 'command') return 'the command';
   if (first === 'query') return 'filter';
   const known = command.options.map(({ long }) => long);
-  const whole = `--${[first, ...rest].join('-')}`;
+  const [whole, name] = [[first, ...rest].join('-'), first].map((text) => `--${text.replaceAll('_', '-')}`) as [
+    string,
+    string,
+  ];
   if (known.includes(whole)) return whole;
-  const flag = [FLAGS[first], first.replaceAll('_', '-')].find((name) => known.includes(`--${name}`));
-  const isArgument = command.registeredArguments.some((argument) => `/${argument.name()}` === pointer);
-  if (flag === undefined) return isArgument ? `the ${first}` : pointer;
-  const inner = rest.filter((part) => !/^(\d+|key)$/.test(part)).join(' ');
-  return inner === '' ? `--${flag}` : `--${flag} ${inner}`;
+  const filter = Object.keys(FILTER_FLAGS).find((key) => FILTER_FLAGS[key] === first);
+  const flag = [`--${filter}`, name, name.replace(/s$/, '')].find((each) => known.includes(each));
+  const argument = command.registeredArguments.find((each) => each.name() === first);
+  if (flag === undefined) return argument === undefined || path[0] !== first ? pointer : `the ${first}`;
+  return [flag, ...rest.filter((part) => !/^(\d+|key)$/.test(part))].join(' ');
 }
 
 /** One line for each wrong field; `undefined` if the error is about none. */

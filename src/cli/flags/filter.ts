@@ -1,10 +1,19 @@
-/** Flags that filter jobs. */
+/** Flags that filter jobs: the words of a typed filter, such as `queue:mail`, as flags. */
 
 import type { Command } from 'commander';
+import { FILTER_KEYS } from '../../api/filter-text.ts';
 import { REASONS, STATUSES } from '../../core/job.ts';
 import { collectList, collectOneOf, oneOfFlag, pastFlag } from './values.ts';
 
 export type Filter = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Each flag with the field of the API that it sets. Jobs are named by their ids as arguments. */
+export const FILTER_FLAGS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    Object.entries(FILTER_KEYS).flatMap(([key, { field }]) => (key === 'id' ? [] : [[key, field]])),
+  ),
+  search: 'q',
+};
 
 export function addFilterFlags(command: Command): Command {
   return command
@@ -28,21 +37,9 @@ export function addFilterFlags(command: Command): Command {
 /** The filter as the API takes it. `words` are a typed filter, such as `queue:mail status:failed`. */
 export function filterFrom(command: Command, words: readonly string[] = []): Filter {
   const flags = command.opts<Record<string, string | string[] | undefined>>();
-  const status = flags['status'];
-  return {
-    status: Array.isArray(status) ? status.join(',') : undefined,
-    queue: flags['queue'],
-    name: flags['name'],
-    unique_key: flags['unique'],
-    submitted_by: flags['by'],
-    tag: flags['tag'],
-    reason: flags['reason'],
-    worker_id: flags['worker'],
-    workflow_id: flags['workflow'],
-    from: flags['since'],
-    to: flags['until'],
-    q: flags['search'],
-    error: flags['error'],
-    query: words.length === 0 ? undefined : words.join(' '),
-  };
+  const fields = Object.entries(FILTER_FLAGS).map(([flag, field]) => {
+    const value = flags[flag];
+    return [field, field === 'status' && Array.isArray(value) ? value.join(',') : value] as const;
+  });
+  return { ...Object.fromEntries(fields), query: words.length === 0 ? undefined : words.join(' ') };
 }

@@ -1,17 +1,21 @@
-/** The flags that describe a job, for `submit` and `run`. */
+/**
+ * The flags that describe a job, for `submit`, `run` and schedules. A flag has the name of its field in the API, in the
+ * singular if it may be repeated; `--unique-while` is the field `while` of `unique`.
+ */
 
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
-import type { JobSubmissionInput } from '../../api/job-submission.ts';
-import { BACKOFF_TYPES, ON_DISCONNECT, RERUN } from '../../core/job.ts';
+import { type Command, Option } from 'commander';
+import { ON_MEMBER_FAILURE, SPREADS } from '../../core/gang.ts';
+import { ON_DISCONNECT, RERUN } from '../../core/job.ts';
 import { ON_LIMIT } from '../../core/meter.ts';
 import { UNIQUE_CONFLICTS } from '../../core/unique.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { commandOf } from '../input/shell-line.ts';
 import {
+  backoffFlag,
   collectAmounts,
   collectCodes,
-  collectIds,
+  collectDependencies,
   collectLimits,
   collectList,
   collectNotify,
@@ -22,192 +26,118 @@ import {
   instantFlag,
   integerFlag,
   jsonFlag,
-  type LimitFlag,
-  type NotifyFlag,
   oneOfFlag,
-  type RateFlag,
 } from './values.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a parser that collects takes what it has collected
+type FlagRow = readonly [flags: string, about: string, parse?: (text: string, before: any) => unknown];
+
+const WORK_FLAGS: readonly FlagRow[] = [
+  ['--handler <NAME>', 'Run this handler instead of a command'],
+  ['--input <JSON>', 'Input of the handler', jsonFlag],
+  ['--seal-input', 'Encrypt the input in the store'],
+  ['--queue <NAME>', 'Queue of the job (default: default)'],
+  ['-p, --priority <NUMBER>', 'Higher runs first (default: 0)', integerFlag],
+  ['--timeout <DURATION>', 'Stop an attempt after this time (default: 5m)', durationFlag],
+  ['--start-timeout <DURATION>', 'Fail if it has not started by then', durationFlag],
+  ['--kill-grace <DURATION>', 'From SIGTERM to SIGKILL (default: 10s)', durationFlag],
+  ['--max-attempts <NUMBER>', 'Attempts in all (default: 3; run: 1)', integerFlag],
+  ['--backoff <TYPE[:BASE[:CAP]]>', 'exponential, fixed or none, as fixed:30s', backoffFlag],
+  ['--retry-on <CODE,…>', 'Retry only after these exit codes', collectCodes],
+  ['--no-retry-on <CODE,…>', 'Never retry after these exit codes', collectCodes],
+  ['--rerun <safe|never>', 'never: once started, only people retry it', oneOfFlag(RERUN)],
+  ['--on-disconnect <stop|finish>', 'If the worker loses its scheduler', oneOfFlag(ON_DISCONNECT)],
+  ['--secret <NAME=SECRET>', 'Variable set to a secret; may be repeated', collectSecrets],
+  ['-e, --env <NAME=VALUE>', 'Variable; NAME alone copies your own', collectVariables],
+  ['--cwd <DIRECTORY>', 'Working directory; . is your current one', (path) => resolve(path)],
+  ['--tag <TAG,…>', 'Tags to find the job by', collectList],
+  ['--requires <TAG,…>', 'Tags that the worker must have', collectList],
+  ['--resources <NAME=AMOUNT,…>', 'What it needs: memory_mb=512,gpu=1', collectAmounts],
+  ['--fair-key <KEY>', 'Tenant: the keys of a queue take turns'],
+  ['--limit <KEY=MAX>', 'At most MAX with this key run at a time', collectLimits],
+  ['--rate <KEY=LIMIT/PER>', 'At most so many starts: api=10/1s', collectRates],
+  ['--on-limit <queue|skip>', 'At a full limit: wait (default), or skip', oneOfFlag(ON_LIMIT)],
+  ['--notify <EVENT,…=TARGET>', 'Such as failed=URL, slow:10m=COMMAND', collectNotify],
+];
+
+const JOB_FLAGS: readonly FlagRow[] = [
+  ['--name <NAME>', 'Name of the job'],
+  ['--delay <DURATION>', 'Start after this delay', durationFlag],
+  ['--run-at <INSTANT>', 'Start at this time', instantFlag],
+  ['--depends-on <ID[:CONDITION],…>', 'After these: 12, 13:failure, 14:ended', collectDependencies],
+  ['--unique <KEY>', 'At most one unfinished job with this key'],
+  ['--unique-while <SPAN>', 'pending, active (default) or a duration'],
+  ['--unique-on-conflict <WHAT>', UNIQUE_CONFLICTS.join(', '), oneOfFlag(UNIQUE_CONFLICTS)],
+  ['--unique-wait <DURATION>', 'Debounce: after the last submission', durationFlag],
+  ['--unique-max-wait <DURATION>', 'Debounce: after the first submission', durationFlag],
+];
+
+const GANG_FLAGS: readonly FlagRow[] = [
+  ['--gang <SIZE>', 'Submit SIZE jobs that all start, or none', integerFlag],
+  ['--gang-min <COUNT>', 'Start with fewer if not all fit', integerFlag],
+  ['--gang-spread <HOW>', 'pack (default), spread or same-worker', oneOfFlag(SPREADS)],
+  ['--gang-on-member-failure <WHAT>', ON_MEMBER_FAILURE.join(', '), oneOfFlag(ON_MEMBER_FAILURE)],
+  ['--gang-timeout <DURATION>', 'Time until slots are chosen anew (10m)', durationFlag],
+  ['--gang-fail-fast', 'Refuse what all workers together cannot hold'],
+];
+
+const JOB_GROUP = 'Job:';
 
 /** Flags for jobs and for the jobs of schedules. */
 export function addWorkFlags(command: Command): Command {
-  return command
-    .optionsGroup('Job:')
-    .option('--handler <NAME>', 'Run this handler instead of a command')
-    .option('--input <JSON>', 'Input of the handler', jsonFlag)
-    .option('--seal-input', 'Encrypt the input in the store; only the worker that runs the job gets it')
-    .option('--queue <NAME>', 'Queue of the job (default: default)')
-    .option('-p, --priority <NUMBER>', 'Jobs with a higher priority run first (default: 0)', integerFlag)
-    .option('--timeout <DURATION>', 'Stop an attempt that takes longer than this (default: 5m)', durationFlag)
-    .option('--start-timeout <DURATION>', 'Fail the job if it has not started within this time', durationFlag)
-    .option('--kill-grace <DURATION>', 'Time between SIGTERM and SIGKILL (default: 10s)', durationFlag)
-    .option('--max-attempts <NUMBER>', 'Fail the job after this many failed attempts (default: 3; run: 1)', integerFlag)
-    .option('--backoff <TYPE[:BASE[:CAP]]>', 'Delay between attempts: exponential, fixed or none, such as fixed:30s')
-    .option('--retry-on <CODE,…>', 'Retry only after these exit codes', collectCodes)
-    .option('--dont-retry-on <CODE,…>', 'Never retry after these exit codes', collectCodes)
-    .option('--rerun <safe|never>', 'never: once started, run it again only if a person retries it', oneOfFlag(RERUN))
-    .option(
-      '--on-disconnect <stop|finish>',
-      'What to do if the worker loses its scheduler (default: stop)',
-      oneOfFlag(ON_DISCONNECT),
-    )
-    .option(
-      '--secret <NAME=SECRET>',
-      'Environment variable set to a secret of the server; may be repeated',
-      collectSecrets,
-    )
-    .option(
-      '-e, --env <NAME=VALUE>',
-      'Environment variable; NAME alone copies your own; may be repeated',
-      collectVariables,
-    )
-    .option('--cwd <DIRECTORY>', 'Working directory on the worker; . is your current directory')
-    .option('--tag <TAG,…>', 'Tags to find the job by', collectList)
-    .option('--requires <TAG,…>', 'Tags that the worker must have', collectList)
-    .option('--resources <NAME=AMOUNT,…>', 'Capacity that the job needs, such as memory_mb=512,gpu=1', collectAmounts)
-    .option('--fair-key <KEY>', 'Tenant of the job: the keys of a queue take turns')
-    .option('--limit <KEY=MAX>', 'Start only if fewer than MAX jobs with this key run; may be repeated', collectLimits)
-    .option(
-      '--rate <KEY=LIMIT/PER>',
-      'Maximum starts per period with this key: api=10/1s; may be repeated',
-      collectRates,
-    )
-    .option('--on-limit <queue|skip>', 'At a full limit: wait (default), or end as skipped', oneOfFlag(ON_LIMIT))
-    .option(
-      '--notify <EVENT,…=TARGET>',
-      'Send notifications: failed,recovered=URL, slow:10m=URL, or =COMMAND; may be repeated',
-      collectNotify,
-    )
-    .optionsGroup('Options:');
+  return addRows(command, WORK_FLAGS);
 }
 
 export function addJobFlags(command: Command): Command {
-  return addWorkFlags(
-    command
-      .optionsGroup('Job:')
-      .option('--name <NAME>', 'Name of the job')
-      .option('--delay <DURATION>', 'Start after this delay', durationFlag)
-      .option('--at <INSTANT>', 'Start at this time', instantFlag)
-      .option('--after <ID,…>', 'Start after these jobs have succeeded', collectIds)
-      .option('--after-failure <ID,…>', 'Start after these jobs have failed', collectIds)
-      .option('--after-any <ID,…>', 'Start after these jobs have ended, with any result', collectIds)
-      .option('--unique <KEY>', 'At most one unfinished job with this key')
-      .option('--unique-while <SPAN>', 'How long the key is taken: pending, active or a duration (default: active)')
-      .option(
-        '--on-conflict <WHAT>',
-        'If the key is taken: existing, replace, reject, supersede or after (default: existing)',
-        oneOfFlag(UNIQUE_CONFLICTS),
-      )
-      .option('--unique-wait <DURATION>', 'Debounce: start this long after the last submission', durationFlag)
-      .option(
-        '--unique-max-wait <DURATION>',
-        'Debounce: start no later than this long after the first submission',
-        durationFlag,
-      ),
-  );
+  return addRows(command, [...JOB_FLAGS, ...WORK_FLAGS]);
 }
 
-interface JobFlags {
-  handler?: string;
-  input?: { json: unknown };
-  sealInput?: boolean;
-  name?: string;
-  queue?: string;
-  priority?: number;
-  delay?: number;
-  at?: string;
-  timeout?: number;
-  startTimeout?: number;
-  killGrace?: number;
-  maxAttempts?: number;
-  backoff?: string;
-  retryOn?: number[];
-  dontRetryOn?: number[];
-  rerun?: JobSubmissionInput['rerun'];
-  onDisconnect?: JobSubmissionInput['on_disconnect'];
-  env?: Record<string, string>;
-  secret?: Record<string, { secret: string }>;
-  cwd?: string;
-  tag?: string[];
-  requires?: string[];
-  resources?: Record<string, number>;
-  fairKey?: string;
-  limit?: LimitFlag[];
-  rate?: RateFlag[];
-  onLimit?: JobSubmissionInput['on_limit'];
-  notify?: NotifyFlag[];
-  after?: string[];
-  afterFailure?: string[];
-  afterAny?: string[];
-  unique?: string;
-  uniqueWhile?: string;
-  onConflict?: string;
-  uniqueWait?: string;
-  uniqueMaxWait?: string;
+export function addGangFlags(command: Command): Command {
+  return addRows(command, GANG_FLAGS);
 }
+
+function addRows(command: Command, rows: readonly FlagRow[]): Command {
+  for (const [flags, about, parse] of rows) {
+    const option = new Option(flags, about).helpGroup(JOB_GROUP);
+    // Commander would read `--no-retry-on` as the opposite of `--retry-on`.
+    option.negate = false;
+    command.addOption(parse === undefined ? option : option.argParser(parse));
+  }
+  return command;
+}
+
+/** Flags that set a field of another name. */
+const FIELDS: Readonly<Record<string, string>> = {
+  tag: 'tags',
+  limit: 'limits',
+  rate: 'rates',
+  secret: 'env',
+  unique: 'unique.key',
+  gang: 'gang.size',
+};
 
 /** The job from the flags. Contains only what was given, so that the server's defaults apply. */
 export function jobFrom(command: Command): Record<string, unknown> {
-  const flags = command.opts<JobFlags>();
-  const job = {
-    handler: flags.handler,
-    input: flags.input?.json,
-    seal_input: flags.sealInput,
-    name: flags.name,
-    queue: flags.queue,
-    priority: flags.priority,
-    delay: flags.delay,
-    run_at: flags.at,
-    timeout: flags.timeout,
-    start_timeout: flags.startTimeout,
-    kill_grace: flags.killGrace,
-    max_attempts: flags.maxAttempts,
-    backoff: flags.backoff === undefined ? undefined : backoffFrom(flags.backoff),
-    retry_on: flags.retryOn,
-    no_retry_on: flags.dontRetryOn,
-    rerun: flags.rerun,
-    on_disconnect: flags.onDisconnect,
-    env: flags.env === undefined && flags.secret === undefined ? undefined : { ...flags.env, ...flags.secret },
-    cwd: flags.cwd === undefined ? undefined : resolve(flags.cwd),
-    tags: flags.tag,
-    requires: flags.requires,
-    resources: flags.resources,
-    fair_key: flags.fairKey,
-    limits: flags.limit,
-    rates: flags.rate,
-    on_limit: flags.onLimit,
-    notify: flags.notify,
-    depends_on: dependenciesFrom(flags),
-    unique: uniqueFrom(flags),
-  };
-  return Object.fromEntries(Object.entries(job).filter(([, value]) => value !== undefined));
-}
-
-function backoffFrom(text: string): NonNullable<JobSubmissionInput['backoff']> {
-  const [type = '', base, cap] = text.split(':');
-  if (!(BACKOFF_TYPES as readonly string[]).includes(type)) {
-    throw usageError(`--backoff: expected ${BACKOFF_TYPES.join(', ')}, not "${type}"`, '--backoff exponential:5s:1h');
+  const job: Record<string, unknown> = {};
+  for (const option of command.options.filter(({ helpGroupHeading }) => helpGroupHeading === JOB_GROUP)) {
+    const value: unknown = command.getOptionValue(option.attributeName());
+    if (value === undefined) continue;
+    const [, whole, part] = /^(unique|gang)-(.*)$/.exec(option.name()) ?? [];
+    const path = FIELDS[option.name()] ?? [whole, part ?? option.name()].filter(Boolean).join('.');
+    const [field = '', inner] = path.replaceAll('-', '_').split('.');
+    if (inner !== undefined) job[field] = { ...(job[field] as object | undefined), [inner]: value };
+    else if (field === 'env') job[field] = { ...(job[field] as object | undefined), ...(value as object) };
+    else job[field] = field === 'input' ? (value as { json: unknown }).json : value;
   }
-  return {
-    type: type as (typeof BACKOFF_TYPES)[number],
-    ...(base === undefined ? {} : { base: durationFlag(base) }),
-    ...(cap === undefined ? {} : { cap: durationFlag(cap) }),
-  };
-}
-
-function dependenciesFrom({ after = [], afterFailure = [], afterAny = [] }: JobFlags): unknown[] | undefined {
-  const dependencies = [
-    ...after,
-    ...afterFailure.map((job) => ({ job, if: 'failure' })),
-    ...afterAny.map((job) => ({ job, if: 'ended' })),
-  ];
-  return dependencies.length === 0 ? undefined : dependencies;
-}
-
-function uniqueFrom({ unique, uniqueWhile, onConflict, uniqueWait, uniqueMaxWait }: JobFlags): object | undefined {
-  const how = { while: uniqueWhile, on_conflict: onConflict, wait: uniqueWait, max_wait: uniqueMaxWait };
-  if (unique !== undefined) return { key: unique, ...how };
-  if (Object.values(how).every((value) => value === undefined)) return undefined;
-  throw usageError('--unique-while, --on-conflict, --unique-wait and --unique-max-wait need --unique KEY');
+  for (const [field, key] of [
+    ['unique', 'key'],
+    ['gang', 'size'],
+  ] as const) {
+    const rules = job[field] as Record<string, unknown> | undefined;
+    if (rules !== undefined && rules[key] === undefined)
+      throw usageError(`--${field}-${Object.keys(rules)[0]?.replaceAll('_', '-')} needs --${field}`);
+  }
+  return job;
 }
 
 /** The job from the flags with the command after `--`, if there is one. Throws if it has a command and a handler, too. */

@@ -145,7 +145,7 @@ const CLEARABLE = [
   'killGrace',
   'maxAttempts',
   'retryOn',
-  'dontRetryOn',
+  'noRetryOn',
   'rerun',
   'onDisconnect',
   'tag',

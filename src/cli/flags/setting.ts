@@ -6,12 +6,37 @@ import { givenSettings, loadSettings, type SettingsSources } from '../../ops/set
 import { envName, type Setting, type SettingCommand, type Settings, settingsOf } from '../../ops/settings/settings.ts';
 import { usageError } from '../errors/cli-error.ts';
 
+/** Settings of a server that its help names. */
+const EVERYDAY: readonly string[] = [
+  'host',
+  'port',
+  'token-file',
+  'db-url',
+  'role',
+  'scheduler',
+  'workers',
+  'queues',
+  'tags',
+  'resources',
+  'handlers',
+  'secrets-key-file',
+  'drain-timeout',
+  'log-level',
+];
+
+/** Flags that the help of a command leaves to `workron help connection` and `workron help all`. */
+export const RARE = new WeakSet<Option>();
+
 export function addSettingFlags(command: Command, kind: SettingCommand): Command {
+  const isServer = kind === 'up' || kind === 'scheduler' || kind === 'worker';
   for (const [, setting] of settingsOf(kind)) {
     const flag = flagOf(setting);
+    if (kind === 'client' || (isServer && !EVERYDAY.includes(setting.name))) RARE.add(flag);
     command.addOption(kind === 'client' ? flag : flag.helpGroup(`${setting.group}:`));
   }
-  return command.addOption(new Option('--config <FILE>', 'Settings file (default: ./workron.yaml, if it is there)'));
+  const file = new Option('--config <FILE>', 'Settings file (default: ./workron.yaml, if it is there)');
+  if (kind === 'client') RARE.add(file);
+  return command.addOption(file);
 }
 
 /** The settings of this call. Throws a usage error for invalid ones. */

@@ -2,6 +2,7 @@
 
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../../core/duration.ts';
+import { BACKOFF_TYPES } from '../../core/job.ts';
 import { NOTIFY_EVENTS } from '../../core/notify.ts';
 import { didYouMean } from '../../core/suggest.ts';
 
@@ -64,11 +65,25 @@ export function collectTexts(text: string, before: string[] | undefined): string
   return [...(before ?? []), text];
 }
 
-/** A comma list of job ids, `12` or `#12`; the flag may be repeated. */
-export function collectIds(text: string, before: string[] | undefined): string[] {
-  const ids = collectList(text, undefined).map((word) => /^#?([1-9]\d{0,15})$/.exec(word)?.[1]);
-  if (ids.includes(undefined)) throw new InvalidArgumentError('expected job ids such as 12,13');
-  return [...(before ?? []), ...(ids as string[])];
+/** A comma list of jobs to wait for: `12`, `#12`, or with the end that is waited for, `12:failure`; the flag may be repeated. */
+export function collectDependencies(text: string, before: unknown[] | undefined): unknown[] {
+  const found = collectList(text, undefined).map((word) => {
+    const [, job, condition] = /^#?([1-9]\d{0,15})(?::(success|failure|ended))?$/.exec(word) ?? [];
+    if (job === undefined) throw new InvalidArgumentError('expected job ids such as 12,13:failure,14:ended');
+    return condition === undefined ? job : { job, if: condition };
+  });
+  return [...(before ?? []), ...found];
+}
+
+/** `exponential:5s:1h`. */
+export function backoffFlag(text: string): object {
+  const [type = '', base, cap] = text.split(':');
+  if (!(BACKOFF_TYPES as readonly string[]).includes(type)) refuse(type, BACKOFF_TYPES);
+  return {
+    type,
+    ...(base === undefined ? {} : { base: durationFlag(base) }),
+    ...(cap === undefined ? {} : { cap: durationFlag(cap) }),
+  };
 }
 
 /** `NAME=VALUE` pairs by name; the flag may be repeated. */

@@ -190,13 +190,18 @@ function chosenColumns<Row>(all: readonly Column<Row>[], { columns, wide }: Outp
   if (columns === null) return wide ? all : all.filter((column) => column.wide !== true);
   return columns.map((name) => {
     const known = all.map(nameOf);
-    const found = all[known.indexOf(name.toLowerCase())];
+    const found = all[known.indexOf(name.toLowerCase())] ?? (name === 'name' ? all.findLast(isName) : undefined);
     if (found !== undefined) return found;
     throw usageError(
       `--columns: there is no column "${name}"; expected ${known.join(', ')}`,
       didYouMean(name.toLowerCase(), known),
     );
   });
+}
+
+/** `name` chooses the column of names, whatever its title. */
+function isName({ identifies }: Pick<Column<never>, 'identifies'>): boolean {
+  return identifies === true;
 }
 
 /** `LAST RUN` is chosen by `last-run`. */

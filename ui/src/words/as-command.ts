@@ -27,7 +27,7 @@ const FLAGS = [
   ['queue', '--queue'],
   ['priority', '--priority'],
   ['delay', '--delay'],
-  ['run_at', '--at'],
+  ['run_at', '--run-at'],
   ['timeout', '--timeout'],
   ['max_attempts', '--max-attempts'],
   ['cwd', '--cwd'],

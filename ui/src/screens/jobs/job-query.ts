@@ -1,5 +1,6 @@
 /** The filter of the list, as it is kept in the address. */
 
+import { FILTER_KEYS } from '../../../../src/api/filter-text.ts';
 import type { JobFilterInput } from '../../../../src/api/job-filter.ts';
 import { shellQuote, workron } from '../../words/as-command.ts';
 import type { BulkAction } from './bulk-bar.tsx';
@@ -52,20 +53,12 @@ export function bulkFilterFrom(query: JobQuery): JobFilterInput {
   return { ...filterFrom(query), ...(query.ids === undefined ? {} : { ids: query.ids.split(',') }) };
 }
 
+/** The command line has the words of a typed filter as flags; jobs themselves are named as arguments. */
 const FLAGS: readonly [FilterField, string][] = [
-  ['status', '--status'],
-  ['queue', '--queue'],
-  ['name', '--name'],
-  ['tag', '--tag'],
-  ['worker_id', '--worker'],
-  ['reason', '--reason'],
-  ['workflow_id', '--workflow'],
-  ['from', '--since'],
-  ['to', '--until'],
+  ...Object.entries(FILTER_KEYS).flatMap(([key, { field }]): [FilterField, string][] =>
+    field === 'ids' ? [] : [[field, `--${key}`]],
+  ),
   ['q', '--search'],
-  ['error', '--error'],
-  ['unique_key', '--unique'],
-  ['submitted_by', '--by'],
 ];
 
 /** The command line of a bulk action; jobs are deleted by `jobs rm`. */

@@ -50,6 +50,8 @@ export class Changes implements Required<Announcement> {
   sideEffects: SideEffects | null = null;
   /** True if jobs may have become claimable, or moved forward in the order of claims. It is not announced. */
   reordered = false;
+  /** True if the settings of a queue changed. It is not announced. */
+  queues = false;
 
   get isEmpty(): boolean {
     return this.jobs.size === 0 && !this.isUrgent;
@@ -96,6 +98,7 @@ export class Changes implements Required<Announcement> {
 
   /** Records that the settings of a queue changed, so that more of its jobs may run. */
   changedQueue(): void {
+    this.queues = true;
     this.madeRoom();
   }
 

@@ -31,7 +31,6 @@ export const TWINS = {
   keys: {
     keyHolders: 'The jobs that hold keys.',
     giveKeys: 'Gives a key to a job.',
-    freeKeys: 'Releases the keys of ended jobs, except those held for a time.',
     idempotentAnswer: 'The stored answer of an idempotency key.',
     endIdempotent: 'Stores the answer of an idempotency key.',
   },
@@ -82,33 +81,14 @@ export const TWINS = {
     askToStop: 'Asks a running job to stop, unless it was asked.',
   },
   dependencies: {
-    markParents: 'Marks jobs as having children.',
-    insertEdges: 'Writes edges, each with the state it begins in.',
-    dropEdges: 'Deletes the edges to the parents of replaced jobs.',
     scopes: 'The workflow and the group of jobs.',
-    edgesFrom: 'The edges to the children of jobs.',
-    edgesInto: 'The edges to the parents of a job; an open one holds if the success of its parent was propagated.',
-    setSkipReason: 'Changes the reason why an ended job was skipped.',
-  },
-  cascade: {
-    cascadeHeads: 'Jobs whose state still has to reach their children.',
-    queueCascade: 'Leaves the children of jobs to a later call.',
-    dropCascade: 'Deletes cascade entries of jobs whose children are up to date.',
   },
   groups: {
     insertGroups: 'Writes groups with the source of their items.',
-    groups: 'Groups with the counts of their items.',
-    groupSource: 'The source of the items of a group.',
-    setItems: 'Stores the list of items of a group.',
     insertItems: 'Writes the next items; an item is a copy of its group.',
-    writeGroups: 'Writes the counts of ended items of groups.',
-    firstFailures: 'The first item of a group that failed.',
-    resultOf: 'The result of a job, which may be the list of items.',
-    groupsNeedingItems: 'Groups whose next items can be inserted, or that can end.',
   },
   workflows: {
     insertWorkflow: 'Writes a new workflow.',
-    writeWorkflows: 'Writes the counts of ended steps, and the status of the workflow.',
   },
   prune: {
     pruneKeys: 'Deletes expired unique keys.',
@@ -129,11 +109,6 @@ export const TWINS = {
     takeDuties: 'Takes duties whose term is over.',
     resign: 'Ends all terms of an instance.',
     duties: 'All duties with their leaders.',
-  },
-  intake: {
-    intake: 'Rows that are still to be adopted, the oldest first.',
-    takeIntake: 'Deletes a row and returns it, if no other process has.',
-    adoptLive: 'Gives the job the live row of a new one.',
   },
   schedules: SCHEDULE_TWINS,
 } as const;

@@ -198,7 +198,7 @@ async function tourGraph(tour: Tour, store: Store): Promise<void> {
   const stopped = await tour.change(parent.id, { type: 'cancel' });
   await tour.call('applyChanges cancel a parent of 100', () => store.applyChanges([stopped], forever));
   await tour.call('graphWork', () => store.graphWork(forever));
-  await tour.call('cascade', () => store.cascade(1_000, forever));
+  await tour.call('cascade (nothing)', () => store.cascade(1_000, forever));
   const reopened = await tour.change(parent.id, { type: 'retry' });
   await tour.call('applyChanges retry a parent of 100', () => store.applyChanges([reopened], forever));
   await tour.call('insertWorkflow of a group', () =>

@@ -241,9 +241,9 @@ export const MUTANTS: Mutant[] = [
     name: 'a manual retry takes a unique key from the job that holds it',
     edits: [
       {
-        file: 'src/store/sqlite/jobs/apply-changes.ts',
-        from: '  throw keyHeldByOther(jobId, key, holder.jobId);',
-        to: '  keyHeldByOther(jobId, key, holder.jobId);',
+        file: 'src/store/engine/graph/reopen.ts',
+        from: '  if (conflict !== undefined) throw keyHeldByOther',
+        to: '  if (conflict !== undefined) keyHeldByOther',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
@@ -799,12 +799,12 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/scheduler/scheduler.test.ts'],
   },
   {
-    name: 'retry reuses an attempt number (SQLite)',
+    name: 'retry reuses an attempt number',
     edits: [
       {
-        file: 'src/store/sqlite/graph/reopen.ts',
-        from: '    attempt,\n    counters,',
-        to: '    attempt: 0,\n    counters,',
+        file: 'src/store/engine/graph/reopen.ts',
+        from: 'return { jobId, status, attempt, ...own,',
+        to: 'return { jobId, status, attempt: 0, ...own,',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
@@ -944,9 +944,9 @@ export const MUTANTS: Mutant[] = [
     name: 'a cascade stops after one level',
     edits: [
       {
-        file: 'src/store/sqlite/graph/cascade.ts',
-        from: '    level = context.graphUpdate.takeQueued();',
-        to: '    context.graphUpdate.takeQueued();\n    level = new Map();',
+        file: 'src/store/engine/graph/cascade.ts',
+        from: '.filter(({ id }) => propagation.hasEdges(id));',
+        to: '.slice(0, 0);',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
@@ -977,8 +977,8 @@ export const MUTANTS: Mutant[] = [
     name: 'the cascade finds edges of children that have started (PostgreSQL)',
     edits: [
       {
-        file: 'src/store/postgres/sql/cascade.ts',
-        from: "      and (e.state = 'open' or ${neverStarted})`;",
+        file: 'src/store/engine/graph/cascade.ts',
+        from: " and (e.state = 'open' or ${neverStarted})`;",
         to: '`;',
       },
     ],
@@ -988,7 +988,7 @@ export const MUTANTS: Mutant[] = [
     name: 'the fast path of successes frees a child that cannot run (SQLite)',
     edits: [
       {
-        file: 'src/store/sqlite/graph/propagate-success.ts',
+        file: 'src/store/sqlite/graph/settle-linked.ts',
         from: ' && broken + missed === 0,',
         to: ' && broken + missed >= 0,',
       },
@@ -1023,23 +1023,12 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/postgres/contract.test.ts'],
   },
   {
-    name: 'a propagated success is ignored when a child is judged again (PostgreSQL)',
+    name: 'a propagated success is ignored when a child is judged again',
     edits: [
       {
-        file: 'src/store/postgres/sql/standing.ts',
-        from: "where r.job_id = e.parent_id and r.propagated offset 0) then 'held' else e.state end`;",
-        to: 'where r.job_id = e.parent_id and r.propagated offset 0) then e.state else e.state end`;',
-      },
-    ],
-    tests: ['test/store/postgres/contract.test.ts'],
-  },
-  {
-    name: 'a propagated success is ignored when a child is judged again (SQLite)',
-    edits: [
-      {
-        file: 'src/store/sqlite/sql/dependencies.ts',
-        from: "where r.job_id = e.parent_id and r.propagated), 'held', e.state)",
-        to: 'where r.job_id = e.parent_id and r.propagated), e.state, e.state)',
+        file: 'src/store/engine/graph/edges.ts',
+        from: "${lookedUp}) then 'held' else e.state end`;",
+        to: '${lookedUp}) then e.state else e.state end`;',
       },
     ],
     tests: ['test/store/sqlite/contract.test.ts'],
@@ -1089,12 +1078,9 @@ export const MUTANTS: Mutant[] = [
     name: 'an edge is inserted without the lock on its parent',
     edits: [
       {
-        file: 'src/store/postgres/graph/parents.ts',
+        file: 'src/store/engine/graph/parents.ts',
         from: '  await locks.live(ids);\n  const live = ids.filter((id) => locks.holds(id));',
-        to: [
-          '  type Row = { job_id: number };',
-          '  const live = (await session.query<Row>(sql.liveOf, [numbers(ids)])).map(({ job_id }) => job_id);',
-        ].join('\n'),
+        to: '  const live = await locks.lives(ids);',
       },
     ],
     tests: ['test/store/postgres/dependencies.test.ts'],
@@ -1596,8 +1582,8 @@ export const MUTANTS: Mutant[] = [
     name: 'a retried member keeps its place of the earlier run',
     edits: [
       {
-        file: 'src/store/sqlite/graph/reopen.ts',
-        from: '  database.run(sql.leavePlaces, JSON.stringify([jobId]));\n',
+        file: 'src/store/sqlite/jobs/apply-changes.ts',
+        from: '  if (reopened.length > 0) context.database.run(sql.leavePlaces, JSON.stringify(reopened));\n',
         to: '',
       },
     ],

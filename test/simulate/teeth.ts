@@ -213,9 +213,8 @@ export const TEETH: Tooth[] = [
     true,
     'the end of a skipped job is not passed on',
     edit(
-      'src/store/sqlite/graph/graph-update.ts',
-      `    if (job.flags & FLAG.hasChildren) this.#queued.set(job.jobId, modeOf(job));
-`,
+      'src/store/engine/graph/propagation.ts',
+      '      if (flags === null || flags & FLAG.hasChildren) this.#tx.graphUpdate.queueCascade(parent.id, modeOf(parent));\n',
       '',
     ),
   ),

@@ -10,7 +10,7 @@ import { many, one, type Stages, staged, type Tx } from '../sql/tx.ts';
 import { readQueueRooms } from './meter-use.ts';
 import { nextOpening, openDueParkings } from './parkings.ts';
 import { readJobs } from './reads.ts';
-import { fromHeld, isPending, lookedUp } from './standing.ts';
+import { fromHeld, isPending, listed, lookedUp } from './standing.ts';
 
 interface Look {
   due: number | null;
@@ -25,9 +25,6 @@ const lostRow = columns<{ jobId: number; seenAt: number }>({ jobId: 'bigint', se
 const lease = columns<HeldLease>({ workerId: 'int', jobId: 'bigint', heardAt: 'instant', leaseMs: 'bigint' });
 const ratedQueue = columns<{ name: string; rate: QueueSettings['rate'] }>({ name: 'text', rate: 'json' });
 const queueRow = columns<{ queue: string }>({ queue: 'text' });
-
-/** The status of a job that does not run. */
-const listed = spelled({ sqlite: raw('status'), postgres: raw('listed_as') });
 
 /** An idle instance makes no more than the first look, if there are no meters. */
 async function promote(stages: Stages, limit: number): Promise<Promoted> {

@@ -4,6 +4,9 @@ import { access } from './access.ts';
 import { aheadMethods } from './ahead.ts';
 import { dutyMethods } from './duties.ts';
 import { gangMethods } from './gangs.ts';
+import { intakeMethods } from './graph/adopt.ts';
+import { cascadeMethods } from './graph/cascade.ts';
+import { expandMethods } from './graph/expand.ts';
 import { workflowMethods } from './graph/workflows.ts';
 import { registry } from './instances.ts';
 import { listMethods } from './lists.ts';
@@ -44,6 +47,9 @@ export const engine = {
   ...ledgerMethods,
   ...noticeMethods,
   ...workflowMethods,
+  ...intakeMethods,
+  ...cascadeMethods,
+  ...expandMethods,
 };
 
 export type Engine = typeof engine;

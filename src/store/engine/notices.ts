@@ -1,10 +1,10 @@
 /** Notices of events, and the jobs that deliver their messages. Missed ticks of a schedule share one notice until it is delivered. */
 
-import type { Job } from '../../core/job.ts';
+import type { Job, TerminalStatus } from '../../core/job.ts';
 import type { Delivery, Notice, Notification, NotificationFilter } from '../../core/notice.ts';
 import { GATHER_MS, mergeMissed, type TickNotice } from '../../core/schedule/tick-notices.ts';
 import { columns } from '../sql/columns.ts';
-import { after, anyOf, type Fragment, locking, now, sql } from '../sql/sql.ts';
+import { after, anyOf, type Fragment, locking, now, raw, sql } from '../sql/sql.ts';
 import { many, one, type Tx } from '../sql/tx.ts';
 
 const notice = columns<Notice>({
@@ -75,6 +75,18 @@ function isAbout(about: NotificationFilter): Fragment {
   if ('jobId' in about) return sql`job_id = ${about.jobId}`;
   if ('workflowId' in about) return sql`workflow_id = ${about.workflowId}`;
   return 'schedule' in about ? sql`schedule = ${about.schedule}` : sql`delivered_by = ${about.deliveredBy}`;
+}
+
+export interface EndNotice {
+  jobId: number | null;
+  workflowId: number | null;
+  status: TerminalStatus;
+}
+
+export async function addEndNotices(tx: Tx, ended: readonly EndNotice[]): Promise<void> {
+  const rows = ended as readonly Pick<Notice, 'jobId' | 'workflowId' | 'status'>[];
+  const shared = { kind: raw(`'ended'`), dueAt: now, createdAt: now, detail: raw(`'{}'`) };
+  await tx.run(sql`insert into notice ${notice.rows(rows, shared)}`);
 }
 
 type Told = TickNotice & { schedule: string };

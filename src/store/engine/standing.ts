@@ -1,6 +1,6 @@
 /** Parts of statements that derive a job's state from its rows. */
 
-import { locking, type Part, raw, type Spelling, sql } from '../sql/sql.ts';
+import { locking, type Part, raw, type Spelling, spelled, sql } from '../sql/sql.ts';
 
 /** The status of an unfinished job. PostgreSQL derives it, so that a claim writes to no index. */
 export function statusOf(live: string): Spelling {
@@ -9,6 +9,9 @@ export function statusOf(live: string): Spelling {
       dialect === 'postgres' ? `case when ${live}.claimed then 'running' else ${live}.listed_as end` : `${live}.status`,
     );
 }
+
+/** The column with the status of a job that is not claimed. */
+export const listed = spelled({ sqlite: raw('status'), postgres: raw('listed_as') });
 
 /** True if an unfinished job can be claimed. */
 export function isPending(live: string): Spelling {
@@ -46,3 +49,9 @@ export function fromHeld(isAsked: Part): Spelling {
 
 /** At the end of a subquery: PostgreSQL looks up its rows one by one, instead of reading all of a table once. */
 export const lookedUp = locking('offset 0');
+
+/** True if the failure of job `j` counts as a success. */
+export const continues = spelled({
+  sqlite: raw(`j.spec ->> 'continue_on_failure' is 1`),
+  postgres: raw(`coalesce((j.spec -> 'continue_on_failure')::boolean, false)`),
+});

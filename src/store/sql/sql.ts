@@ -68,6 +68,14 @@ export function anyOf(values: readonly number[] | readonly string[], type: 'bigi
       : sql`in (select value from json_each(${JSON.stringify(values)}))`;
 }
 
+/**
+ * Behind a join of a table with few rows of input: PostgreSQL looks the table's rows up by these ids. SQLite does so anyway, and would
+ * read the input once for each of them.
+ */
+export function alsoAnyOf(column: string, ids: readonly number[]): Spelling {
+  return (dialect) => (dialect === 'postgres' ? sql`and ${raw(column)} = any(${ids}::bigint[])` : NOTHING);
+}
+
 /** A table `i` of values, to join with: its column is `value`. */
 export function eachOf(values: readonly number[] | readonly string[], type: 'bigint' | 'text' = 'bigint'): Spelling {
   return (dialect) =>
@@ -106,10 +114,11 @@ export function join(parts: readonly Part[], separator: string): Fragment {
   return new Fragment(['', ...parts.slice(1).map(() => separator), ''], parts, true);
 }
 
-/** One statement of PostgreSQL for several that do not see each other. */
-export function together(statements: readonly Fragment[]): Fragment {
+/** One statement of PostgreSQL for several that do not see each other. It returns the store's time and, if asked, how many rows the first wrote. */
+export function together(statements: readonly Fragment[], counted: boolean): Fragment {
   const names = statements.slice(1).map((_, index) => `), part${index + 2} as (`);
-  return new Fragment(['with part1 as (', ...names, ') select 1'], statements);
+  const count = counted ? '(select count(*) from part1)' : '0';
+  return new Fragment(['with part1 as (', ...names, ') select ', ` as now, ${count} as count`], [...statements, now]);
 }
 
 /** True if all conditions are. Those that are `undefined` were not asked for. */

@@ -4,6 +4,9 @@ import type { Job, NewJob } from '../../core/job.ts';
 import type { PlannedRun } from '../../core/schedule/plan-line.ts';
 import type { Schedule } from '../../core/schedule/schedule.ts';
 import type { Run } from '../../core/schedule/tick.ts';
+import type { GraphUpdate } from '../engine/graph/graph-update.ts';
+import type { Locks } from '../engine/graph/locks.ts';
+import type { Changes } from '../hint.ts';
 import type { Columns } from './columns.ts';
 import type { Fragment } from './sql.ts';
 import type { Table } from './tables.ts';
@@ -15,8 +18,8 @@ export interface Tx {
   get<T>(columns: Columns<T>, statement: Fragment): Promise<T | undefined>;
   /** Runs a statement and returns the number of rows that it wrote. */
   run(statement: Fragment): Promise<number>;
-  /** Runs statements of which none sees what the others write. */
-  runTogether(statements: readonly Fragment[]): Promise<void>;
+  /** Runs statements of which none sees what the others write. `counted`: the first has `returning 1`, and its rows are counted. */
+  runTogether(statements: readonly Fragment[], counted?: 'counted'): Promise<{ now: number; count: number }>;
   /** The store's time. To be read after the locks that a decision needs, never before them. */
   instant(): Promise<number>;
   /** Keeps other writers of the table waiting until the transaction ends; `share`: unless they ask for the same. Readers go on. */
@@ -27,29 +30,45 @@ export interface Tx {
   insertJobs(jobs: readonly NewJob[]): Promise<Job[]>;
   /** Gives turns to those of the jobs that are claimable, in the queues that take turns and in these. */
   giveTurns(jobIds: readonly number[], fairQueues: readonly string[]): Promise<void>;
+  /** Inserts the next items of a group. Returns them with their status. */
+  insertItems(groupId: number, items: NextItems): Promise<NewItem[]>;
+  /** The ids of lanes, by their keys. On PostgreSQL, the transaction begins again if one is not known. */
+  laneIds(keys: readonly string[]): number[];
+  /** Attempts have ended: jobs that wait for their meters may start. These are the last locks of a transaction. */
+  releaseMeters(ended: EndedAttempts): Promise<void>;
   /** Starts the runs of schedules, in order. */
   startRuns(wanted: readonly WantedRun[]): Promise<Run[]>;
   /** True if PostgreSQL has a collation that folds the case of all letters. */
   readonly folds: boolean;
+  /** The jobs that the transaction has locked. */
+  readonly locks: Locks;
   /** Announced after the commit. */
-  readonly effects: Effects;
+  readonly effects: Changes;
+  /** Effects on other jobs, written at the end of the transaction. */
+  readonly graphUpdate: GraphUpdate;
   /** What a method leaves for its next call, such as how far it has looked. It may be lost. */
   readonly notes: Map<string, number>;
 }
 
-export interface Effects {
-  changedJob(jobId: number): void;
-  /** Records that a schedule may be due earlier than was known. */
-  changedSchedule(): void;
-  /** Records that the settings of a queue changed, so that more of its jobs may run. */
-  changedQueue(): void;
-  /** Records that the answer to a worker's next heartbeat has something to act on. */
-  changedWorker(workerId: number): void;
-  /** Records that jobs may have become claimable, or moved forward in the order of claims. */
-  madeWork(): void;
-  changedJob(jobId: number): void;
-  /** Records that more of the claimable jobs may run. */
-  madeRoom(): void;
+export interface NextItems {
+  /** The index of the first one. */
+  first: number;
+  count: number;
+  /** True if more can be inserted now. */
+  more: boolean;
+}
+
+export interface NewItem {
+  id: number;
+  status: string;
+  due: number;
+}
+
+export interface EndedAttempts {
+  /** Jobs with limits. */
+  limited: readonly number[];
+  /** Jobs whose attempts were returned unstarted. */
+  returned: readonly number[];
 }
 
 export interface WantedRun {

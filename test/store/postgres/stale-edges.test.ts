@@ -4,7 +4,9 @@ import { CONDITIONS, type EdgeState } from '../../../src/core/dag/conditions.ts'
 import { openEdges } from '../../../src/core/dag/edge-counters.ts';
 import { parentFor, propagate } from '../../../src/core/dag/propagate.ts';
 import { TERMINAL_STATUSES } from '../../../src/core/job.ts';
-import { cascadeSql } from '../../../src/store/postgres/sql/cascade.ts';
+import { queueCascade } from '../../../src/store/engine/graph/cascade.ts';
+import type { Columns } from '../../../src/store/sql/columns.ts';
+import { type Fragment, postgresRenderer } from '../../../src/store/sql/sql.ts';
 import { openTestPostgres } from '../../kit/postgres.ts';
 
 const EDGE_STATES: readonly EdgeState[] = ['open', 'held', 'impossible'];
@@ -73,12 +75,13 @@ test('postgres: the cascade finds the edges that the rules of core move, and no 
     })),
   );
 
-  const { queueCascade } = cascadeSql(s);
-  const rows = await given.query<{ job_id: number | string }>(queueCascade, [
-    CASES.map(({ parentId }) => parentId),
-    CASES.map(() => 'ended'),
-  ]);
-  const found = new Set(rows.map(({ job_id }) => Number(job_id)));
+  const found = new Set<number>();
+  const all = async <T>(_columns: Columns<T>, statement: Fragment): Promise<T[]> => {
+    const { text, values } = postgresRenderer(s)(statement);
+    for (const { job_id } of await given.query<{ job_id: number | string }>(text, values)) found.add(Number(job_id));
+    return [];
+  };
+  await queueCascade({ all }, new Map(CASES.map(({ parentId }) => [parentId, 'ended'])));
   const wrong = CASES.filter(({ parentId, end, continueOnFailure, child, condition, state }) => {
     const ended = child.startsWith('ended');
     const related = { ended, status: ended ? 'skipped' : 'blocked', started: startOf(child) === 1 } as const;

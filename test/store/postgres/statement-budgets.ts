@@ -43,7 +43,7 @@ export const STATEMENTS: Readonly<Record<string, number>> = {
   'applyChanges cancel a step': 12,
   'applyChanges cancel a parent of 100': 10,
   graphWork: 1,
-  cascade: 3,
+  'cascade (nothing)': 3,
   'applyChanges retry a parent of 100': 25,
   'insertWorkflow of a group': 6,
   'expand 100': 8,

@@ -9,6 +9,7 @@ import { allOf, anyOf, raw, type Spelling, sql } from '../../sql/sql.ts';
 import { many, one, type Tx } from '../../sql/tx.ts';
 import type { StepPage } from '../../workflow-store.ts';
 import { readJobs } from '../reads.ts';
+import { needsItems } from './expand.ts';
 
 /** The row of a workflow. */
 type WorkflowRow = Omit<Workflow, 'notify' | 'definition' | 'counts'> & {
@@ -73,9 +74,6 @@ async function workflows(
   const found = await tx.all(row, sql`select ${row} from workflow where ${asked} order by id desc limit ${limit}`);
   return found.map(workflowFrom);
 }
-
-/** As the databases' partial indexes have it. */
-const needsItems: Spelling = (dialect) => raw(dialect === 'postgres' ? 'needs_items' : 'needs_items = 1');
 
 /** The number of items of a group. */
 const totalOf: Spelling = (dialect) =>

@@ -3,15 +3,17 @@
 import { createHash } from 'node:crypto';
 import { isRowError } from '../../../core/error.ts';
 import { type Engine, engine } from '../../engine/engine.ts';
+import { GraphUpdate } from '../../engine/graph/graph-update.ts';
+import { Locks } from '../../engine/graph/locks.ts';
+import { Changes } from '../../hint.ts';
 import { columns } from '../../sql/columns.ts';
 import { type Fragment, postgresRenderer, raw, sql, together } from '../../sql/sql.ts';
 import { type Callable, callable, type Method, type Tx, withNext } from '../../sql/tx.ts';
-import { TransactionEffects } from '../graph/effects.ts';
-import { Locks } from '../graph/locks.ts';
-import { retryTransaction } from '../graph/retry-transaction.ts';
+import { retryTransaction, UnknownLanes } from '../graph/retry-transaction.ts';
 import { insertRows } from '../jobs/insert-rows.ts';
+import { releaseMeters } from '../jobs/meters.ts';
 import { giveTurnsTo } from '../jobs/turns.ts';
-import { knownLanes, startRuns } from '../schedules/start-runs.ts';
+import { lanesOf, startRuns } from '../schedules/start-runs.ts';
 import type { Context } from './context.ts';
 import type { CountingSession, Statement } from './database.ts';
 import { isTooSlow } from './store-error.ts';
@@ -25,39 +27,49 @@ export function engineOn(context: Context): Callable<Engine> {
   return callable(engine, async (name, args, signal) => {
     const { run, mode, form } = methods[name] as Method;
     const call = (first: unknown) => run(first as never, ...(args as never[]));
-    const write = <T>(body: (tx: Tx) => Promise<T>) => runTransaction(context, body, signal);
+    const write = <T>(body: (tx: Tx) => Promise<T>) => inTransaction(context, signal, body);
     const needsTransaction = form === 'many' || (form === 'one' && database.isFenced);
     if (needsTransaction && mode === 'write') return await write(call);
-    const effects = new TransactionEffects();
-    const tx = txOn(context, database.session(signal), effects);
+    const tx = txOn(context, database.session(signal));
     const isOfRows = (error: unknown) => !signal.aborted && (isRowError(error) || isTooSlow(error));
     const answer = await call(form === 'staged' ? { tx, write, isOfRows, goesOn: () => !signal.aborted } : tx);
-    await announce(context, effects, signal);
+    await refreshAndAnnounce(context, tx, signal);
     return answer;
   });
 }
 
-async function runTransaction<T>(context: Context, body: (tx: Tx) => Promise<T>, signal: AbortSignal): Promise<T> {
-  const { answer, effects } = await retryTransaction(context, signal, async (session) => {
-    const own = new TransactionEffects();
-    const done = await body(txOn(context, session, own));
-    await own.write(context, session);
-    return { answer: done, effects: own };
+/** Runs `body` in a transaction, writes what follows for other jobs, and announces it after the commit. */
+export async function inTransaction<T>(
+  context: Context,
+  signal: AbortSignal,
+  body: (tx: Tx, session: CountingSession) => Promise<T>,
+): Promise<T> {
+  const { answer, tx } = await retryTransaction(context, signal, async (session) => {
+    const own = txOn(context, session);
+    const done = await body(own, session);
+    await own.graphUpdate.write(own);
+    return { answer: done, tx: own };
   });
-  await announce(context, effects, signal);
+  await refreshAndAnnounce(context, tx, signal);
   return answer;
 }
 
-async function announce(context: Context, effects: TransactionEffects, signal: AbortSignal): Promise<void> {
-  if (effects.queues) await context.lanes.refresh(signal);
-  effects.publish(context);
+async function refreshAndAnnounce(context: Context, tx: Tx, signal: AbortSignal): Promise<void> {
+  if (tx.effects.queues) await context.lanes.refresh(signal);
+  announce(context, tx);
+}
+
+export function announce(context: Context, { effects, graphUpdate }: Tx): void {
+  context.fairQueues.learn(graphUpdate.fairQueues);
+  if (!effects.isEmpty) context.hints.announce(effects);
 }
 
 const nowRow = columns<{ now: number }>({ now: 'instant' });
+const writtenRow = nowRow.with<{ now: number; count: number }>({ count: 'bigint' });
 
-export function txOn(context: Context, session: CountingSession, effects = new TransactionEffects()): Tx {
-  const { schema, shared, notes } = context;
-  const locks = new Locks(context, session);
+export function txOn(context: Context, session: CountingSession): Tx {
+  const { schema, shared, notes, sql: statements } = context;
+  const effects = new Changes();
   const tx: Tx = {
     async all(row, statement) {
       const rows = await session.query<Row>(...shared.rendered(statement));
@@ -68,8 +80,9 @@ export function txOn(context: Context, session: CountingSession, effects = new T
       return first === undefined ? undefined : row.fromPostgres(first);
     },
     run: (statement) => session.write(...shared.rendered(statement)),
-    runTogether: async (statements) => {
-      await tx.run(together(statements));
+    runTogether: async (parts, counted) => {
+      const written = await tx.get(writtenRow, together(parts, counted !== undefined));
+      return written as NonNullable<typeof written>;
     },
     instant: async () => (await tx.get(nowRow, sql`select ${raw(schema)}.now() as now`))?.now as number,
     async lockTable(table, mode) {
@@ -80,18 +93,28 @@ export function txOn(context: Context, session: CountingSession, effects = new T
       await session.query(...shared.rendered(statement));
     },
     async insertJobs(jobs) {
-      const stored = await insertRows(context, session, jobs, knownLanes(context, jobs));
+      const stored = await insertRows(context, session, jobs, lanesOf(tx, jobs));
       for (const { id, status, dueAt, fairKey, queue } of stored) {
-        if (fairKey !== null) effects.addedFairQueue(queue);
+        if (fairKey !== null) tx.graphUpdate.fairQueues.add(queue);
         effects.changedJob(id);
-        effects.jobIs(id, { status, due: dueAt });
+        tx.graphUpdate.jobIs(id, { status, due: dueAt });
       }
       return stored;
     },
     giveTurns: (jobIds, fairQueues) => giveTurnsTo(context, session, { jobIds, fairQueues }),
-    startRuns: (wanted) => startRuns(context, { session, locks, effects }, wanted),
+    insertItems: (groupId, { first, count, more }) =>
+      session.query(statements.insertItems, [groupId, first, count, more]),
+    laneIds(keys) {
+      const ids = context.lanes.knownIds(keys);
+      if (ids === undefined) throw new UnknownLanes(keys);
+      return ids;
+    },
+    releaseMeters: (ended) => releaseMeters(statements, session, ended),
+    startRuns: (wanted) => startRuns(context, tx, session, wanted),
     folds: context.folds,
+    locks: new Locks({ all: (row, statement) => tx.all(row, statement) }),
     effects,
+    graphUpdate: new GraphUpdate(effects),
     notes,
   };
   return tx;

@@ -5,9 +5,6 @@ import type { Hint, SideEffects } from '../../hint.ts';
 import { deleteLanes, markLanes } from '../cluster/lanes.ts';
 import { sweep } from '../cluster/sweep.ts';
 import { leaveWorker, registerWorker } from '../cluster/workers.ts';
-import { adopt } from '../graph/adopt.ts';
-import { cascade } from '../graph/cascade.ts';
-import { expand } from '../graph/expand.ts';
 import { insertWorkflow } from '../graph/insert-workflow.ts';
 import { applyChanges } from '../jobs/apply-changes.ts';
 import { claim } from '../jobs/claim.ts';
@@ -44,9 +41,6 @@ export const methods = {
   markLanes,
   deleteLanes,
   findUnlocked,
-  cascade,
-  expand,
-  adopt,
   sweep,
 
   outlook,

@@ -1,50 +1,13 @@
 /** Inserts jobs that depend on others, and steps of workflows. */
 
-import { edgeStateFor } from '../../../core/dag/conditions.ts';
-import { type EdgeCounters, sumEdges } from '../../../core/dag/edge-counters.ts';
-import { type JudgeMode, judgeEdges } from '../../../core/dag/judge.ts';
-import type { Dependency, NewJob, TerminalStatus } from '../../../core/job.ts';
+import type { EdgeCounters } from '../../../core/dag/edge-counters.ts';
+import type { NewJob } from '../../../core/job.ts';
+import type { Placement } from '../../engine/graph/edges.ts';
 import { FLAG } from '../../flags.ts';
-import { inPieces } from '../../in-pieces.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import { columnsOf, ownFlags, PIECE } from '../jobs/insert-rows.ts';
-import type { EdgeRow } from './related-jobs.ts';
-
-/** The fate of a new job, as sql.insertLinked reads it. */
-export type NewJobFate = 'wait' | 'free' | 'group' | 'kept' | 'upstream_failed' | 'condition';
-
-export interface Placement {
-  counters: EdgeCounters;
-  fate: NewJobFate;
-}
-
-/** Judges a new job by the ends of its parents. */
-export function placementOf(
-  dependsOn: readonly Dependency[],
-  ends: ReadonlyMap<number, TerminalStatus | null>,
-  mode: JudgeMode,
-): Placement {
-  const counters = sumEdges(
-    dependsOn.map(({ jobId, condition }) => ({ condition, state: edgeStateFor(condition, ends.get(jobId) ?? null) })),
-  );
-  const found = judgeEdges(counters, mode);
-  return { counters, fate: typeof found === 'object' ? found.skip : found };
-}
-
-export function edgesOf(
-  childId: number,
-  dependsOn: readonly Dependency[],
-  ends: ReadonlyMap<number, TerminalStatus | null>,
-): EdgeRow[] {
-  return dependsOn.map(({ jobId, condition }) => ({
-    child_id: childId,
-    parent_id: jobId,
-    condition,
-    state: edgeStateFor(condition, ends.get(jobId) ?? null),
-  }));
-}
 
 /** A new job with its place in the graph. */
 export interface LinkedJob {
@@ -91,17 +54,6 @@ export async function insertLinked(
     ids.push(...(row?.ids ?? []));
   }
   return ids;
-}
-
-export async function insertEdges({ sql }: Context, session: Session, edges: Iterable<EdgeRow>): Promise<void> {
-  for (const piece of inPieces(edges, PIECE)) {
-    await session.query(sql.insertEdges, [
-      numbers(piece.map(({ child_id }) => child_id)),
-      numbers(piece.map(({ parent_id }) => parent_id)),
-      piece.map(({ condition }) => condition),
-      piece.map(({ state }) => state),
-    ]);
-  }
 }
 
 function hasParents({ counters }: Placement): boolean {

@@ -8,31 +8,37 @@ import { endStep, openSteps, type StepCounts, workflowStatus } from '../../../co
 import { WorkronError } from '../../../core/error.ts';
 import type { Dependency, TerminalStatus } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
+import {
+  type Edge,
+  edgesOf,
+  insertEdges,
+  type NewJobFate,
+  type ParentEnds,
+  type Placement,
+  placementOf,
+} from '../../engine/graph/edges.ts';
+import { existingJobs } from '../../engine/graph/related-jobs.ts';
+import { writeCounts } from '../../engine/graph/workflow-counts.ts';
 import { workflow } from '../../engine/graph/workflows.ts';
 import { FLAG } from '../../flags.ts';
 import { inPieces } from '../../in-pieces.ts';
 import type { InsertOptions } from '../../job-store.ts';
+import type { Tx } from '../../sql/tx.ts';
 import type { Context } from '../base/context.ts';
-import type { CountingSession, Session } from '../base/database.ts';
-import { txOn } from '../base/engine.ts';
+import type { Session } from '../base/database.ts';
+import { inTransaction } from '../base/engine.ts';
 import { numbers } from '../base/values.ts';
 import { beginIdempotent } from '../jobs/idempotency.ts';
-import { giveTurnsTo } from '../jobs/turns.ts';
-import {
-  edgesOf,
-  insertEdges,
-  insertLinked,
-  type LinkedJob,
-  type NewJobFate,
-  type Placement,
-  placementOf,
-} from './insert-dependent.ts';
-import type { ParentEnds } from './parents.ts';
-import type { EdgeRow } from './related-jobs.ts';
-import { retryTransaction, UnknownLanes } from './retry-transaction.ts';
+import { insertLinked, type LinkedJob } from './insert-dependent.ts';
+import { UnknownLanes } from './retry-transaction.ts';
 
 /** Steps that are inserted together. Other work of the process gets its turn in between. */
 const STEPS_PER_PIECE = 500;
+
+interface Transaction {
+  tx: Tx;
+  session: Session;
+}
 
 interface Answer {
   workflow: Workflow;
@@ -45,30 +51,24 @@ export async function insertWorkflow(
   { idempotency }: InsertOptions,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const { sql, hints } = context;
   const outline = await outlineOf(wanted.steps);
   await context.lanes.idsOf([...outline.lanes], signal);
-  const answer = await retryTransaction(context, signal, async (session): Promise<Answer> => {
+  return await inTransaction(context, signal, async (tx, session): Promise<Answer> => {
     if (idempotency !== undefined) {
       type Stored = { workflow_id: number };
       const stored = await beginIdempotent<Stored>(context, session, idempotency);
-      if (stored !== undefined) return { workflow: await readAgain(context, session, stored), replayed: true };
+      if (stored !== undefined) return { workflow: await readAgain(tx, stored), replayed: true };
     }
-    const id = await storeWorkflow(context, session, wanted, { outline, after: [], ends: new Map() });
+    const id = await storeWorkflow(context, { tx, session }, wanted, { outline, after: [], ends: new Map() });
     if (idempotency !== undefined) {
-      await session.query(sql.endIdempotent, [idempotency.key, JSON.stringify({ workflow_id: id })]);
+      await session.query(context.sql.endIdempotent, [idempotency.key, JSON.stringify({ workflow_id: id })]);
     }
-    return { workflow: (await workflow(txOn(context, session), id)) as Workflow, replayed: false };
+    return { workflow: (await workflow(tx, id)) as Workflow, replayed: false };
   });
-  if (answer.replayed) return answer;
-  context.fairQueues.learn(outline.fairQueues);
-  // Published whether there is work or not: a hint is cheap.
-  hints.announce({ work: true, graph: true, dueAt: firstDue(outline, answer.workflow.createdAt) });
-  return answer;
 }
 
-async function readAgain(context: Context, session: CountingSession, { workflow_id: id }: { workflow_id: number }) {
-  const found = await workflow(txOn(context, session), id);
+async function readAgain(tx: Tx, { workflow_id: id }: { workflow_id: number }): Promise<Workflow> {
+  const found = await workflow(tx, id);
   if (found === undefined) throw new WorkronError('workflow_not_found', `Workflow ${id} no longer exists`);
   return found;
 }
@@ -112,11 +112,6 @@ export async function outlineOf(steps: NewSteps): Promise<Outline> {
   return outline;
 }
 
-function firstDue({ runAt, delayMs }: Outline, now: number): number | null {
-  const first = Math.min(runAt, now + delayMs);
-  return first === Number.POSITIVE_INFINITY ? null : first;
-}
-
 /** The context in which a workflow starts. */
 interface Beginning {
   outline: Outline;
@@ -137,29 +132,43 @@ interface Progress {
 /** Returns the id. The steps are not locked: no one else sees them before the commit. */
 export async function storeWorkflow(
   context: Context,
-  session: Session,
+  transaction: Transaction,
   wanted: NewWorkflow,
   beginning: Beginning,
 ): Promise<number> {
   const { sql } = context;
+  const { tx, session } = transaction;
   const { outline } = beginning;
-  await refuseUnknown(context, session, outline.kept);
+  await refuseUnknown(tx, outline.kept);
   const total = wanted.steps.length;
   const notify = wanted.notify === undefined || wanted.notify.length === 0 ? null : JSON.stringify(wanted.notify);
   const values = [wanted.name, JSON.stringify(wanted.params), wanted.rerunOf, total, notify, ...originOf(wanted)];
   const [row] = await session.query<{ id: number; created_at: number }>(sql.insertWorkflow, values);
-  const workflowId = row?.id as number;
+  const { id: workflowId, created_at: createdAt } = row as NonNullable<typeof row>;
   const progress: Progress = { ids: [], ends: new Map(), counts: openSteps(total) };
   for (const piece of inPieces(wanted.steps, STEPS_PER_PIECE)) {
-    await storePiece(context, session, piece, { ...beginning, workflowId, progress });
+    await storePiece(context, transaction, piece, { ...beginning, workflowId, progress });
   }
-  if (progress.counts.open < total) {
-    const { open, fine, failed, cancelled } = progress.counts;
-    const columns = [workflowId, open, fine, failed, cancelled].map((value) => numbers([value]));
-    await session.query(sql.writeWorkflows, [...columns, [workflowStatus(progress.counts, false)], row?.created_at]);
+  const { counts } = progress;
+  if (counts.open < total) {
+    await writeCounts(tx, [{ id: workflowId, ...counts, status: workflowStatus(counts, false) }], createdAt);
   }
-  await giveTurnsTo(context, session, { jobIds: progress.ids, fairQueues: [...outline.fairQueues] });
+  announce(tx, outline, { ids: progress.ids, createdAt });
   return workflowId;
+}
+
+/** Work is announced whether there is some or not: a hint is cheap. */
+function announce(
+  { effects, graphUpdate }: Tx,
+  { runAt, delayMs, fairQueues }: Outline,
+  { ids, createdAt }: { ids: readonly number[]; createdAt: number },
+): void {
+  for (const id of ids) graphUpdate.claimable(id);
+  for (const queue of fairQueues) graphUpdate.fairQueues.add(queue);
+  effects.madeWork();
+  effects.changedGraph();
+  const firstDue = Math.min(runAt, createdAt + delayMs);
+  if (firstDue !== Number.POSITIVE_INFINITY) effects.willBeDue(firstDue);
 }
 
 function originOf({ definition, submittedBy }: NewWorkflow) {
@@ -168,7 +177,7 @@ function originOf({ definition, submittedBy }: NewWorkflow) {
 
 async function storePiece(
   context: Context,
-  session: Session,
+  { tx, session }: Transaction,
   piece: readonly NewStep[],
   place: Beginning & { workflowId: number; progress: Progress },
 ): Promise<void> {
@@ -176,7 +185,7 @@ async function storePiece(
   const start = progress.ids.length;
   const linked = piece.map((step, index) => placeStep(context, step, { ...place, at: start + index }));
   for (const id of await insertLinked(context, session, linked)) progress.ids.push(id);
-  await insertEdges(context, session, edgesOfPiece(piece, start, place));
+  await insertEdges(tx, edgesOfPiece(piece, start, place));
   await insertGroups(context, session, piece, { start, linked, ids: progress.ids });
 }
 
@@ -185,13 +194,13 @@ function* edgesOfPiece(
   piece: readonly NewStep[],
   start: number,
   { after, ends, progress }: Beginning & { progress: Progress },
-): Generator<EdgeRow> {
+): Generator<Edge> {
   for (const [index, { parents, condition }] of piece.entries()) {
     const childId = progress.ids[start + index] as number;
     if (parents.length === 0) yield* edgesOf(childId, after, ends);
     for (const parent of parents) {
       const state = edgeStateFor(condition, progress.ends.get(parent) ?? null);
-      yield { child_id: childId, parent_id: progress.ids[parent] as number, condition, state };
+      yield { childId, parentId: progress.ids[parent] as number, condition, state };
     }
   }
 }
@@ -238,10 +247,9 @@ function placementWithin({ parents, condition }: NewStep, ends: Progress['ends']
   return placementOf(dependencies, ends, 'together');
 }
 
-async function refuseUnknown({ sql }: Context, session: Session, kept: readonly number[]): Promise<void> {
+async function refuseUnknown(tx: Tx, kept: readonly number[]): Promise<void> {
   if (kept.length === 0) return;
-  const rows = await session.query<{ id: number }>(sql.existingJobs, [numbers(kept)]);
-  const known = new Set(rows.map(({ id }) => id));
+  const known = new Set(await existingJobs(tx, kept));
   const unknown = kept.find((id) => !known.has(id));
   if (unknown === undefined) return;
   throw new WorkronError('job_not_found', `No job ${unknown} whose result could be kept`, { jobId: unknown });

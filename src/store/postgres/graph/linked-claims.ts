@@ -1,11 +1,7 @@
+import type { JobScope } from '../../engine/graph/graph-update.ts';
+
 /** The cache is cleared beyond this number: jobs that other processes settle would stay in it for ever. */
 const MAX_CLAIMS = 100_000;
-
-/** The workflow and the group of a job. They never change. */
-export interface JobScope {
-  workflowId: number | null;
-  groupId: number | null;
-}
 
 export interface LinkedClaim extends JobScope {
   /** Its name in the run context of its children. */

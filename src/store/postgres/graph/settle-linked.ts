@@ -1,14 +1,13 @@
 /** Ends successful jobs that are linked to others. */
 
 import type { Success } from '../../../core/lease.ts';
+import type { JobScope } from '../../engine/graph/graph-update.ts';
+import type { Tx } from '../../sql/tx.ts';
 import type { Context } from '../base/context.ts';
+import { inTransaction } from '../base/engine.ts';
 import { numbers } from '../base/values.ts';
 import { columnsOf, type EndedColumns, type EndedRow, rowsOf } from '../jobs/settled-rows.ts';
-import { TransactionEffects } from './effects.ts';
-import { GraphUpdate, type SucceededJob } from './graph-update.ts';
-import type { JobScope, LinkedClaim } from './linked-claims.ts';
-import { Locks } from './locks.ts';
-import { retryTransaction } from './retry-transaction.ts';
+import type { LinkedClaim } from './linked-claims.ts';
 
 /** The number of linked jobs that end in one transaction. */
 const PIECE = 500;
@@ -76,26 +75,21 @@ async function endPiece(
   const { sql } = context;
   const values = [...columnsOf(successes), workflowsOf(successes, scopes)];
   let lockFirst = false;
-  const { columns, effects } = await retryTransaction(context, signal, async (session) => {
-    const effects = new TransactionEffects();
-    const locks = new Locks(context, session);
+  const columns = await inTransaction(context, signal, async (tx, session) => {
+    const { locks, graphUpdate } = tx;
     if (lockFirst) await locks.withAffected(successes.map(({ jobId }) => jobId));
     lockFirst = true;
     // The statement locks children after their parents, not by id.
     locks.outOfOrder();
     const [columns] = await session.query<LinkedColumns>(sql.settleLinked, values);
-    if (columns === undefined || columns.ids === null) return { columns: undefined, effects };
-    effects.at(columns.now);
-    noteChildren(columns, effects);
-    const update = new GraphUpdate(context, { session, locks, effects });
+    if (columns === undefined || columns.ids === null) return undefined;
+    graphUpdate.at(columns.now);
+    noteChildren(columns, tx);
     const { incomplete, propagated: children, counted } = columns;
     const propagated = { incomplete, children: new Set(children), counted: new Set(counted) };
-    update.succeeded(doneOf(columns, scopes), propagated);
-    await update.write();
-    await effects.write(context, session);
-    return { columns, effects };
+    graphUpdate.succeeded(doneOf(columns, scopes), propagated);
+    return columns;
   });
-  effects.publish(context);
   // After the transaction: it may need a connection. If every connection were in a transaction that waits for another, none would proceed.
   return columns === undefined ? [] : await rowsOf(context.lanes, columns, signal);
 }
@@ -120,15 +114,15 @@ function workflowsOf(successes: readonly Success[], scopes: ReadonlyMap<number, 
   return numbers(all.map((scope) => scope?.workflowId ?? 0));
 }
 
-function doneOf({ ids, flags }: LinkedColumns, scopes: ReadonlyMap<number, JobScope>): SucceededJob[] {
+function doneOf({ ids, flags }: LinkedColumns, scopes: ReadonlyMap<number, JobScope>) {
   return (ids ?? []).map((jobId, place) => {
     const { workflowId, groupId } = scopes.get(jobId) ?? { workflowId: null, groupId: null };
     return { jobId, flags: flags[place] as number, workflowId, groupId };
   });
 }
 
-function noteChildren({ propagated, pending, propagated_due }: LinkedColumns, effects: TransactionEffects): void {
+function noteChildren({ propagated, pending, propagated_due }: LinkedColumns, { effects, graphUpdate }: Tx): void {
   for (const id of propagated ?? []) effects.changedJob(id);
-  for (const id of pending ?? []) effects.jobIs(id, { status: 'pending', due: 0 });
+  for (const id of pending ?? []) graphUpdate.jobIs(id, { status: 'pending', due: 0 });
   if (propagated_due !== null) effects.willBeDue(propagated_due);
 }

@@ -5,17 +5,16 @@
 
 import type { Job } from '../../../core/job.ts';
 import type { Change } from '../../../core/transition.ts';
+import type { EndedJob } from '../../engine/graph/graph-update.ts';
+import { type Intended, lockAffected } from '../../engine/graph/lock-affected.ts';
+import { reopen } from '../../engine/graph/reopen.ts';
 import { FLAG } from '../../flags.ts';
+import type { Tx } from '../../sql/tx.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
+import { inTransaction } from '../base/engine.ts';
 import { fenceRow } from '../base/fence.ts';
 import { jsons, numbers } from '../base/values.ts';
-import { TransactionEffects } from '../graph/effects.ts';
-import { type EndedJob, GraphUpdate } from '../graph/graph-update.ts';
-import { type Intended, lockAffected } from '../graph/lock-affected.ts';
-import { Locks } from '../graph/locks.ts';
-import { lanesToReopen, reopen } from '../graph/reopen.ts';
-import { retryTransaction } from '../graph/retry-transaction.ts';
 import { decodeJob, type JobRow } from '../reads/job-row.ts';
 
 const ENDS_ATTEMPT: readonly Change['kind'][] = ['end', 'requeue', 'hold'];
@@ -35,34 +34,30 @@ export async function applyChanges(
   if (asked.length === 0) return [];
   // The state that a second change of a job expects is no longer there after the first.
   const changes = [...Map.groupBy(asked, ({ fence }) => fence.jobId).values()].map(([first]) => first as Change);
-  const lanes = await lanesToReopen(context, changes, signal);
-  const { written, effects } = await retryTransaction(context, signal, async (session) => {
-    const effects = new TransactionEffects();
-    const locks = new Locks(context, session);
-    await lockAffected(context, { session, locks }, intendedBy(changes));
-    const update = new GraphUpdate(context, { session, locks, effects });
+  const written = await inTransaction(context, signal, async (tx, session) => {
+    const { effects, graphUpdate } = tx;
+    await lockAffected(tx, intendedBy(changes));
     const live = await changeLive(context, session, changes);
-    const reopened = await reopen(context, { session, locks }, changes, lanes);
-    const done = numbers([...live.map(({ job_id }) => job_id), ...reopened.map(({ id }) => id)]);
-    const rows = await session.query<JobRow>(context.sql.jobs, [done]);
+    const reopened = await reopen(
+      tx,
+      changes.filter((change) => change.kind === 'reopen'),
+    );
+    const rows = await session.query<JobRow>(context.sql.jobs, [
+      numbers([...live.map(({ job_id }) => job_id), ...reopened]),
+    ]);
     const jobs = new Map(rows.map((row) => [row.id, decodeJob(row)]));
     const found = changes.flatMap((change): Written[] => {
       const job = jobs.get(change.fence.jobId);
       return job === undefined ? [] : [{ job, change }];
     });
-    noteRequeued(effects, changes, live);
-    for (const { id } of reopened) effects.claimable(id);
-    effects.at(live[0]?.now ?? 0);
-    await update.ended(endedOf(changes, live));
-    update.reopened(reopened);
+    noteRequeued(tx, changes, live);
+    graphUpdate.at(live[0]?.now ?? 0);
+    graphUpdate.ended(endedOf(changes, live));
     if (live.some(({ kind, flags }) => kind === 'flag' && flags & FLAG.group)) effects.changedGraph();
-    if (reopened.some(({ expands }) => expands)) effects.changedGraph();
-    await update.write();
-    await effects.write(context, session);
+    await graphUpdate.write(tx);
     await changePlaces(context, session, found);
-    return { written: found, effects };
+    return found;
   });
-  effects.publish(context);
   tell(context, written);
   const jobs = new Map(written.map(({ change, job }) => [change, job]));
   return asked.map((change) => {
@@ -92,7 +87,7 @@ interface ChangedRow {
   now: number;
 }
 
-function noteRequeued(effects: TransactionEffects, changes: readonly Change[], live: readonly ChangedRow[]): void {
+function noteRequeued({ graphUpdate }: Tx, changes: readonly Change[], live: readonly ChangedRow[]): void {
   const returned = new Set(
     changes.flatMap((change) =>
       change.kind === 'requeue' && change.record.outcome === 'returned' ? [change.fence.jobId] : [],
@@ -100,8 +95,8 @@ function noteRequeued(effects: TransactionEffects, changes: readonly Change[], l
   );
   for (const { kind, job_id, flags } of live) {
     if (kind !== 'requeue') continue;
-    effects.claimable(job_id);
-    effects.attemptEnded(job_id, { flags, returned: returned.has(job_id) });
+    graphUpdate.claimable(job_id);
+    graphUpdate.attemptEnded(job_id, { flags, returned: returned.has(job_id) });
   }
 }
 
@@ -143,8 +138,8 @@ function endedOf(changes: readonly Change[], written: readonly ChangedRow[]): En
   return changes.flatMap((change) => {
     const own = flags.get(change.fence.jobId);
     if (change.kind !== 'end' || own === undefined) return [];
-    const keepChildren = change.keepChildren === true || (own & FLAG.keepChildren) !== 0;
-    return [{ jobId: change.fence.jobId, flags: own, status: change.status, keepChildren }];
+    const kept = change.keepChildren === true ? FLAG.keepChildren : 0;
+    return [{ jobId: change.fence.jobId, flags: own | kept, status: change.status }];
   });
 }
 

@@ -15,9 +15,8 @@ import type { ClaimRequest } from '../../job-store.ts';
 import { claimedJob, type StoredSpec } from '../../spec.ts';
 import type { Context } from '../base/context.ts';
 import type { CountingSession, Session, Statement } from '../base/database.ts';
-import { txOn } from '../base/engine.ts';
+import { announce, txOn } from '../base/engine.ts';
 import { numbers } from '../base/values.ts';
-import { TransactionEffects } from '../graph/effects.ts';
 import { runContextOf } from '../graph/run-context.ts';
 import { Admission, DEPTH_GROWTH, MAX_DEPTH } from './admission.ts';
 import { acceptHeld, readPlaces, tellHosts } from './gangs.ts';
@@ -240,8 +239,7 @@ async function takeByPlan(
   const { sql, lanes } = context;
   const { workerId, limit, offer } = request;
   const { hasPlaces } = lanes;
-  const effects = new TransactionEffects();
-  const tx = txOn(context, session, effects);
+  const tx = txOn(context, session);
   const given = hasPlaces ? await readPlaces(context, tx) : [];
   const held = heldBy(workerId, given);
   const all = held.length === 0 ? served : [...served, ...held.map(({ lane }) => ({ id: 0, lane }))];
@@ -254,7 +252,7 @@ async function takeByPlan(
   if (open.length > 0) heads.push(...(await admission.read(open, { workerId, depth })));
   heads.sort(compareHeads);
   const members = held.length === 0 ? [] : await acceptHeld(context, tx, request, { queues, headroom });
-  effects.publish(context);
+  announce(context, tx);
   // Read again, under the locks of the queues: a gang may have got places, or have started, meanwhile.
   const places = hasPlaces && headroom.size > 0 ? await readPlaces(context, tx) : [];
   const left = withoutKept(headroom, places);

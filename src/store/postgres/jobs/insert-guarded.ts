@@ -5,19 +5,17 @@
 
 import { isWaiting, type Job, type NewJob } from '../../../core/job.ts';
 import { followsRunning, isForeign, replacesWaiting } from '../../../core/unique.ts';
+import { edgesOf, insertEdges, type ParentEnds, placementOf } from '../../engine/graph/edges.ts';
+import { lockAffected } from '../../engine/graph/lock-affected.ts';
+import { lockParents, parentIds } from '../../engine/graph/parents.ts';
 import type { Inserted, JobInsertOptions } from '../../job-store.ts';
 import { keyHeld, keyHeldElsewhere, tooYoungParent } from '../../refusals.ts';
-import { StartAgain } from '../../sql/tx.ts';
+import { StartAgain, type Tx } from '../../sql/tx.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
+import { inTransaction } from '../base/engine.ts';
 import { numbers } from '../base/values.ts';
-import { TransactionEffects } from '../graph/effects.ts';
-import { edgesOf, insertEdges, insertLinked, placementOf } from '../graph/insert-dependent.ts';
-import { lockAffected } from '../graph/lock-affected.ts';
-import { Locks } from '../graph/locks.ts';
-import { lockParents, type ParentEnds, parentIds } from '../graph/parents.ts';
-import { retryTransaction } from '../graph/retry-transaction.ts';
-import type { Transaction } from '../graph/transaction.ts';
+import { insertLinked } from '../graph/insert-dependent.ts';
 import { decodeJob, type JobRow } from '../reads/job-row.ts';
 import { beginIdempotent } from './idempotency.ts';
 import { announce, insertRows } from './insert-rows.ts';
@@ -32,33 +30,28 @@ interface GuardedInsert {
 }
 
 export async function insertGuarded(context: Context, asked: GuardedInsert, signal: AbortSignal): Promise<Inserted> {
-  const { answer, effects } = await retryTransaction(context, signal, async (session) => {
-    const effects = new TransactionEffects();
-    const inserted = await insertOnce(context, session, asked, effects);
-    await effects.write(context, session);
-    return { answer: inserted, effects };
-  });
-  effects.publish(context);
+  const answer = await inTransaction(context, signal, (tx, session) => insertOnce(context, { tx, session }, asked));
   const changed = answer.items.map(({ job }) => job).filter(({ status }) => isWaiting(status));
   if (!answer.replayed) announce(context, changed);
   return answer;
 }
 
+interface Transaction {
+  tx: Tx;
+  session: Session;
+}
+
 type StoredAnswer = { job_id: number; deduplicated: boolean }[];
 
-async function insertOnce(
-  context: Context,
-  session: Session,
-  asked: GuardedInsert,
-  effects: TransactionEffects,
-): Promise<Inserted> {
+async function insertOnce(context: Context, transaction: Transaction, asked: GuardedInsert): Promise<Inserted> {
   const { sql } = context;
+  const { session } = transaction;
   const { idempotency, rerunOf } = asked.options;
   if (idempotency !== undefined) {
     const stored = await beginIdempotent<StoredAnswer>(context, session, idempotency);
     if (stored !== undefined) return { items: await replay(context, session, stored), replayed: true };
   }
-  const items = await insertUnique(context, session, asked, effects);
+  const items = await insertUnique(context, transaction, asked);
   if (rerunOf !== undefined) {
     const made = items.filter(({ deduplicated }) => !deduplicated).map(({ job }) => job);
     await session.query(sql.setRerunOf, [numbers(made.map(({ id }) => id)), rerunOf]);
@@ -83,13 +76,12 @@ async function replay({ sql }: Context, session: Session, answer: StoredAnswer):
 
 async function insertUnique(
   context: Context,
-  session: Session,
+  transaction: Transaction,
   asked: GuardedInsert,
-  effects: TransactionEffects,
 ): Promise<Inserted['items']> {
   const { jobs, lanes } = asked;
-  const locks = new Locks(context, session);
-  const transaction = { session, locks, effects };
+  const { tx, session } = transaction;
+  const { graphUpdate } = tx;
   const seen = await seenHolders(context, session, jobs);
   const afters = await aftersOf(context, session, replacedBy(jobs, seen));
   const followed = [
@@ -100,8 +92,8 @@ async function insertUnique(
     ),
   ];
   const linked = [...jobs, { dependsOn: followed.map((jobId) => ({ jobId, condition: 'ended' as const })) }];
-  await lockReplaced(context, transaction, { jobs, linked }, seen);
-  const ends = await lockParents(context, transaction, linked);
+  await lockReplaced(tx, { jobs, linked }, seen);
+  const ends = await lockParents(tx, linked);
   // After the parents, so that every store reports an unknown parent first.
   refuseConflicts(jobs, seen);
   const holders = { ...(await lockHolders(context, transaction, jobs, seen)), afters };
@@ -110,7 +102,7 @@ async function insertUnique(
   const plan = planInsert(placed, holders, ends);
   const { fresh, takers, replacements, answers, deduplicated, fairQueues } = plan;
   await supersede(context, transaction, plan.superseded);
-  const stored = await insertFresh(context, session, fresh, ends);
+  const stored = await insertFresh(context, transaction, fresh, ends);
   const held = await replaceHolders(context, transaction, { replacements, holders, ends });
   // After the replacements: a job that ended by its replacement has released its key for a later one.
   const keyed = fresh.map(({ job }, place) => ({ job, jobId: (stored[place] as Job).id }));
@@ -119,10 +111,10 @@ async function insertUnique(
     session,
     keyed.filter((_, place) => takers.has(place)),
   );
-  for (const { id } of stored) effects.claimable(id);
-  for (const queue of fairQueues) effects.addedFairQueue(queue);
+  for (const { id } of stored) graphUpdate.claimable(id);
+  for (const queue of fairQueues) graphUpdate.fairQueues.add(queue);
   const over = stored.filter(({ status }, place) => status === 'skipped' && fresh[place]?.job.unique !== null);
-  for (const { id } of over) effects.freeKey(id);
+  for (const { id } of over) graphUpdate.freeKey(id);
   return answers.map((answer, index) => ({
     job: ('fresh' in answer ? stored[answer.fresh] : held.get(answer.held)) as Job,
     deduplicated: deduplicated[index] as boolean,
@@ -132,7 +124,7 @@ async function insertUnique(
 /** Inserts new jobs; those with parents are judged by their parents' current state. */
 async function insertFresh(
   context: Context,
-  session: Session,
+  { tx, session }: Transaction,
   fresh: readonly { job: NewJob; lane: number }[],
   ends: ParentEnds,
 ): Promise<Job[]> {
@@ -156,7 +148,7 @@ async function insertFresh(
     })),
   );
   const edges = fresh.flatMap(({ job }, index) => edgesOf(ids[index] as number, job.dependsOn, ends));
-  await insertEdges(context, session, edges);
+  await insertEdges(tx, edges);
   const rows = await session.query<JobRow>(context.sql.jobs, [numbers(ids)]);
   return rows.map(decodeJob).sort((a, b) => a.id - b.id);
 }
@@ -176,15 +168,14 @@ async function seenHolders({ sql }: Context, session: Session, jobs: readonly Ne
 
 /** Locks the jobs to be replaced, their new parents, and the jobs that are affected if a replaced job is skipped. */
 async function lockReplaced(
-  context: Context,
-  { session, locks }: Transaction,
+  tx: Tx,
   { jobs, linked }: { jobs: readonly NewJob[]; linked: readonly Pick<NewJob, 'dependsOn'>[] },
   byKey: Holders['byKey'],
 ): Promise<void> {
   const replaced = replacedBy(jobs, byKey);
   if (replaced.length === 0) return;
   const others = parentIds(linked).filter((id) => !replaced.includes(id));
-  await lockAffected(context, { session, locks }, { ends: replaced, others });
+  await lockAffected(tx, { ends: replaced, others });
 }
 
 /** The unfinished jobs whose end the holders wait for. */
@@ -197,7 +188,7 @@ async function aftersOf({ sql }: Context, session: Session, holders: readonly nu
 /** Asks running jobs to stop. */
 async function supersede(
   { sql }: Context,
-  { session, effects }: Transaction & { effects: TransactionEffects },
+  { tx: { effects }, session }: Transaction,
   jobIds: ReadonlySet<number>,
 ): Promise<void> {
   if (jobIds.size === 0) return;
@@ -214,7 +205,7 @@ async function supersede(
  */
 async function lockHolders(
   { sql }: Context,
-  { session, locks }: Transaction,
+  { tx: { locks }, session }: Transaction,
   jobs: readonly NewJob[],
   byKey: Holders['byKey'],
 ): Promise<Omit<Holders, 'afters'>> {

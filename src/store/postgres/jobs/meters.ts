@@ -1,6 +1,7 @@
 /** Limits and rates: queues that have one, and what happens when an attempt ends. */
 
 import type { QueueSettings } from '../../../core/queue.ts';
+import type { EndedAttempts } from '../../sql/tx.ts';
 import type { Session } from '../base/database.ts';
 import type { Sql } from '../base/sql.ts';
 import { numbers } from '../base/values.ts';
@@ -11,13 +12,6 @@ export interface LimitedQueue {
   paused: boolean;
   max_running: number | null;
   rate: QueueSettings['rate'];
-}
-
-interface EndedAttempts {
-  /** Jobs with limits. */
-  limited: readonly number[];
-  /** Jobs whose attempts were returned unstarted. */
-  returned: readonly number[];
 }
 
 /** Attempts have ended: jobs that wait for their meters may start. These are the last locks of a transaction. */

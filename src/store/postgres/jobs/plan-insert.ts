@@ -5,8 +5,7 @@
 
 import type { NewJob } from '../../../core/job.ts';
 import { following, followsRunning, replacesWaiting } from '../../../core/unique.ts';
-import { placementOf } from '../graph/insert-dependent.ts';
-import type { ParentEnds } from '../graph/parents.ts';
+import { type ParentEnds, placementOf } from '../../engine/graph/edges.ts';
 
 export interface Holders {
   byKey: ReadonlyMap<string, number>;

@@ -1,15 +1,14 @@
 /** Waiting jobs that hold a unique key and are replaced by a new job under their id. */
 
 import type { Job, NewJob } from '../../../core/job.ts';
+import type { ParentEnds } from '../../engine/graph/edges.ts';
+import { relink } from '../../engine/graph/relink.ts';
 import { FLAG } from '../../flags.ts';
 import { encodeSpec } from '../../spec.ts';
+import type { Tx } from '../../sql/tx.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
-import { GraphUpdate } from '../graph/graph-update.ts';
-import { edgesOf, insertEdges, placementOf } from '../graph/insert-dependent.ts';
-import type { ParentEnds } from '../graph/parents.ts';
-import type { Transaction } from '../graph/transaction.ts';
 import { decodeJob, type JobRow } from '../reads/job-row.ts';
 import { ownFlags, withKey } from './insert-rows.ts';
 import type { Holders, InsertPlan } from './plan-insert.ts';
@@ -30,6 +29,9 @@ export async function giveKeys(
   ]);
 }
 
+/** Flags that follow from the job itself. */
+const OF_JOB = FLAG.holdsKey | FLAG.notifiesFailure | FLAG.notifiesSuccess | FLAG.notifiesCancel | FLAG.hasLimits;
+
 interface Replacements {
   replacements: InsertPlan['replacements'];
   holders: Holders;
@@ -39,10 +41,9 @@ interface Replacements {
 /** Overwrites the waiting holders that are to be replaced. Returns all holders as they are then. */
 export async function replaceHolders(
   context: Context,
-  transaction: Transaction,
+  { tx, session }: { tx: Tx; session: Session },
   { replacements, holders: { byKey, locked }, ends }: Replacements,
 ): Promise<ReadonlyMap<number, Job>> {
-  const { session, effects } = transaction;
   const ids = [...new Set(byKey.values())];
   if (ids.length === 0) return new Map();
   const read = async () => {
@@ -52,8 +53,9 @@ export async function replaceHolders(
   const before = await read();
   for (const [jobId, { job, lane }] of replacements) {
     await replace(context, session, { job, jobId, lane });
-    await relink(context, transaction, { job, jobId, flags: locked.get(jobId) as number, ends });
-    effects.claimable(jobId);
+    const flags = ((locked.get(jobId) as number) & ~OF_JOB) | ownFlags(job);
+    await relink(tx, { jobId, flags, dependsOn: job.dependsOn, ends });
+    tx.graphUpdate.claimable(jobId);
   }
   return replacements.size === 0 ? before : await read();
 }
@@ -77,39 +79,4 @@ async function replace(
     job.unique?.maxWaitMs ?? null,
   ]);
   await giveKeys(context, session, [{ job, jobId }]);
-}
-
-interface Relinked {
-  job: NewJob;
-  jobId: number;
-  /** Before it was replaced. */
-  flags: number;
-  ends: ParentEnds;
-}
-
-/** Gives a replaced job its new dependencies. */
-export async function relink(
-  context: Context,
-  transaction: Transaction,
-  { job, jobId, flags, ends }: Relinked,
-): Promise<void> {
-  const { sql } = context;
-  const { session } = transaction;
-  if (!(flags & FLAG.hasParents) && job.dependsOn.length === 0) return;
-  await session.query(sql.dropEdges, [numbers([jobId])]);
-  await insertEdges(context, session, edgesOf(jobId, job.dependsOn, ends));
-  const { counters, fate } = placementOf(job.dependsOn, ends, 'each');
-  if (fate === 'upstream_failed' || fate === 'condition') {
-    await session.query(sql.skipLive, [jobId, fate]);
-    const own =
-      (flags & ~(FLAG.holdsKey | FLAG.notifiesFailure | FLAG.notifiesSuccess | FLAG.notifiesCancel | FLAG.hasLimits)) |
-      ownFlags(job);
-    const update = new GraphUpdate(context, transaction);
-    await update.ended([{ jobId, flags: own, status: 'skipped', keepChildren: false }]);
-    await update.write();
-    return;
-  }
-  const { open, held, broken, missed } = counters;
-  const parentFlag = job.dependsOn.length === 0 ? 0 : FLAG.hasParents;
-  await session.query(sql.relinkLive, [jobId, fate, open, held, broken, missed, parentFlag]);
 }

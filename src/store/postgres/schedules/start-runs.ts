@@ -6,24 +6,26 @@ import { laneKey, laneOf } from '../../../core/lane.ts';
 import { withBarrierStep } from '../../../core/schedule/barrier-step.ts';
 import { jobForTick, workflowForTick } from '../../../core/schedule/run-for-tick.ts';
 import type { Run } from '../../../core/schedule/tick.ts';
+import { edgesOf, insertEdges, type ParentEnds, type Placement, placementOf } from '../../engine/graph/edges.ts';
+import { lockParents, markParents } from '../../engine/graph/parents.ts';
 import { NO_RUN } from '../../engine/schedules/rows.ts';
 import { FLAG } from '../../flags.ts';
-import type { WantedRun } from '../../sql/tx.ts';
+import type { Tx, WantedRun } from '../../sql/tx.ts';
 import type { Context } from '../base/context.ts';
+import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
-import { edgesOf, insertEdges, insertLinked, type Placement, placementOf } from '../graph/insert-dependent.ts';
+import { insertLinked } from '../graph/insert-dependent.ts';
 import { outlineOf, storeWorkflow } from '../graph/insert-workflow.ts';
-import { lockParents, type ParentEnds } from '../graph/parents.ts';
-import { UnknownLanes } from '../graph/retry-transaction.ts';
-import type { Transaction } from '../graph/transaction.ts';
 import { insertRows } from '../jobs/insert-rows.ts';
 
 /** A run that waits for another one of the list follows it directly. Returns the runs in order. */
 export async function startRuns(
   context: Context,
-  transaction: Transaction,
+  tx: Tx,
+  session: Session,
   wanted: readonly WantedRun[],
 ): Promise<Run[]> {
+  const transaction = { tx, session };
   const steps = await stepsOf(context, transaction, wanted);
   const earlier = wanted.map(({ run: { place }, open }) => {
     if (place === 'free' || place === 'follow_previous') return [];
@@ -32,8 +34,7 @@ export async function startRuns(
   const dependsOn = earlier.map((ids) => ids.map((jobId): Dependency => ({ jobId, condition: 'ended' })));
   // All at once, see 'Lock order' in docs/architecture.md.
   const ends = await lockParents(
-    context,
-    transaction,
+    tx,
     dependsOn.map((dependencies) => ({ dependsOn: dependencies })),
   );
   const placed = wanted.map((one, index) => ({ ...one, index, dependsOn: dependsOn[index] ?? [] }));
@@ -48,6 +49,11 @@ export async function startRuns(
     started.set(one.index, { jobId: null, workflowId });
   }
   return wanted.map((_, index) => started.get(index) ?? NO_RUN);
+}
+
+interface Transaction {
+  tx: Tx;
+  session: Session;
 }
 
 interface PlacedRun extends WantedRun {
@@ -71,7 +77,7 @@ async function stepsOf(
 
 async function startJobs(
   context: Context,
-  { session, locks, effects }: Transaction,
+  { tx, session }: Transaction,
   runs: readonly PlacedRun[],
   ends: ParentEnds,
 ): Promise<number[]> {
@@ -80,19 +86,19 @@ async function startJobs(
     if (!('job' in target)) throw new Error('a workflow among jobs');
     return jobForTick(target.job, run, dependsOn);
   });
-  const lanes = knownLanes(context, jobs);
+  const lanes = lanesOf(tx, jobs);
   const ids = runs.every(({ run }) => run.place === 'free')
     ? (await insertRows(context, session, jobs, lanes)).map(({ id }) => id)
-    : await insertChains(context, session, { runs, jobs, lanes, ends });
-  locks.made(ids);
+    : await insertChains(context, { tx, session }, { runs, jobs, lanes, ends });
+  tx.locks.made(ids);
   await session.query(context.sql.setLines, [numbers(ids), numbers(runs.map(({ run }) => run.tick.line))]);
   for (const [index, id] of ids.entries()) {
     const { fairKey, queue, runAt } = jobs[index] as NewJob;
-    if (fairKey !== null) effects.addedFairQueue(queue);
-    effects.changedJob(id);
+    if (fairKey !== null) tx.graphUpdate.fairQueues.add(queue);
+    tx.effects.changedJob(id);
     // A hint is cheap, and may be false.
-    effects.jobIs(id, { status: 'pending', due: 0 });
-    if (runAt !== null) effects.jobIs(id, { status: 'scheduled', due: runAt });
+    tx.graphUpdate.jobIs(id, { status: 'pending', due: 0 });
+    if (runAt !== null) tx.effects.willBeDue(runAt);
   }
   return ids;
 }
@@ -100,7 +106,7 @@ async function startJobs(
 /** The jobs are not visible before the transaction ends, so jobs that follow one another can be stored at once. */
 async function insertChains(
   context: Context,
-  session: Transaction['session'],
+  { tx, session }: Transaction,
   { runs, jobs, lanes, ends }: { runs: readonly PlacedRun[]; jobs: NewJob[]; lanes: number[]; ends: ParentEnds },
 ): Promise<number[]> {
   const follows = (index: number) => runs[index]?.run.place === 'follow_previous';
@@ -120,7 +126,7 @@ async function insertChains(
     if (!follows(index)) return edgesOf(id, jobs[index]?.dependsOn ?? [], ends);
     return edgesOf(id, [{ jobId: ids[index - 1] as number, condition: 'ended' }], new Map());
   });
-  await insertEdges(context, session, edges);
+  await insertEdges(tx, edges);
   return ids;
 }
 
@@ -131,28 +137,23 @@ async function startWorkflow(
   { ends, previous }: { ends: ParentEnds; previous: Run },
 ): Promise<number> {
   if (!('workflow' in target)) throw new Error('a job among workflows');
-  const { session, effects, locks } = transaction;
+  const { tx, session } = transaction;
   const rows =
     previous.workflowId === null
       ? []
       : await session.query<{ id: number }>(context.sql.unfinishedSteps, [numbers([previous.workflowId])]);
-  locks.made(rows.map(({ id }) => id));
-  if (rows.length > 0) await session.query(context.sql.markParents, [numbers(rows.map(({ id }) => id))]);
-  const after = [...dependsOn, ...rows.map(({ id }): Dependency => ({ jobId: id, condition: 'ended' }))];
+  const previousIds = rows.map(({ id }) => id);
+  tx.locks.made(previousIds);
+  await markParents(tx, previousIds);
+  const after = [...dependsOn, ...previousIds.map((jobId): Dependency => ({ jobId, condition: 'ended' }))];
   const workflow = withBarrierStep(workflowForTick(target.workflow, run), after.length);
   const outline = await outlineOf(workflow.steps);
-  const id = await storeWorkflow(context, session, workflow, { outline, after, ends });
+  const id = await storeWorkflow(context, transaction, workflow, { outline, after, ends });
   await session.query(context.sql.setWorkflowLine, [id, run.tick.line]);
-  for (const queue of outline.fairQueues) effects.addedFairQueue(queue);
-  effects.addedWorkflow();
-  if (run.runAt !== null) effects.addedWorkflow(run.runAt);
+  if (run.runAt !== null) tx.effects.willBeDue(run.runAt);
   return id;
 }
 
-/** Lanes that this process does not know are looked up outside of the transaction, which then begins again. */
-export function knownLanes({ lanes }: Context, jobs: readonly NewJob[]): number[] {
-  const keys = jobs.map((job) => laneKey(laneOf(job)));
-  const ids = lanes.knownIds(keys);
-  if (ids === undefined) throw new UnknownLanes(keys);
-  return ids;
+export function lanesOf(tx: Tx, jobs: readonly NewJob[]): number[] {
+  return tx.laneIds(jobs.map((job) => laneKey(laneOf(job))));
 }

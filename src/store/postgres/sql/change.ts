@@ -3,7 +3,7 @@
 import { FLAG } from '../../flags.ts';
 import type { Twins } from '../../statements.ts';
 import { epochMs, nowIn } from './instants.ts';
-import { countersOf, edgeState, endOf, flagsOf, lineOfJob, liveOf, statusOf } from './standing.ts';
+import { liveOf, statusOf } from './standing.ts';
 
 export function changeSql(s: string) {
   const now = nowIn(s);
@@ -13,11 +13,6 @@ export function changeSql(s: string) {
   const sameCounters = (row: string) => `(${row}.cancel_requested_at is not null) = i.cancel_requested
       and coalesce(${row}.failures, 0) = i.failures and coalesce(${row}.interruptions, 0) = i.interruptions
       and coalesce(${row}.snoozes, 0) = i.snoozes and coalesce(${row}.losses, 0) = i.losses`;
-  const matchesEnded = `r.status = i.status and r.attempts = i.attempt and ${sameCounters('r')}`;
-
-  /** The parent of an edge `e` has not ended, or is retried in the same call, before `h`. */
-  const runsAgain = `(exists (select 1 from ${s}.live p where p.job_id = e.parent_id offset 0)
-          or exists (select 1 from held p where p.job_id = e.parent_id and p.place < h.place))`;
 
   return {
     specs: `select id, queue, kind, name, priority, tags, spec from ${s}.job where id = any($1::bigint[])`,
@@ -83,44 +78,6 @@ export function changeSql(s: string) {
           nullif(to_failures, 0), nullif(to_interruptions, 0), nullif(to_snoozes, 0), nullif(to_losses, 0), cancel_requested_at
         from held, t where kind = 'end')
       select h.job_id, h.kind, h.flags, t.now from held h, t`,
-    reopenConflicts: `select j.id, k.job_id as holder, k.key
-      from jsonb_to_recordset($1::jsonb) i(${fences}) join lateral ${endOf(s, 'i.job_id')} r on ${matchesEnded}
-      join ${s}.job j on j.id = r.job_id join ${s}.unique_key k on k.key = j.spec ->> 'unique_key'
-      where k.job_id <> j.id and (k.expires_at is null or k.expires_at > ${s}.now()) limit 1`,
-    /** Deletes an end without an attempt; an attempt's row stays, but no longer as the end. */
-    reopen: `with ${now},
-      input as materialized (
-        select * from jsonb_to_recordset($1::jsonb) i(${fences}, to_failures integer, to_interruptions integer,
-          to_snoozes integer, to_losses integer, lane integer, start_timeout_ms float8, place integer)),
-      held as materialized (
-        select i.*, r.attempt as run_attempt, r.worker_id as held_by, r.started_at
-        from input i join lateral ${endOf(s, 'i.job_id')} r on ${matchesEnded}),
-      dropped as (
-        delete from ${s}.run r using held h where r.job_id = h.job_id and r.attempt = 0 and h.run_attempt = 0),
-      cleared as (
-        update ${s}.run r set status = null, reason = null, due = null, attempts = null, failures = null,
-          interruptions = null, snoozes = null, losses = null, cancel_requested_at = null
-        from held h where r.job_id = h.job_id and r.attempt = h.run_attempt and h.run_attempt > 0),
-      opened as (
-        update ${s}.edge e set state = 'open' from held h
-        where e.child_id = h.job_id and e.state <> 'open' and ${runsAgain}),
-      results as (
-        delete from ${s}.result x using held h where x.job_id = h.job_id),
-      lives as (
-        insert into ${s}.live (job_id, listed_as, lane, rank, due, attempt, failures, interruptions, snoozes, losses,
-          worker_id, started_at, expires_at, flags, line, open_edges, held_edges, broken_edges, missed_edges)
-        select h.job_id, b.status, h.lane, -j.priority::integer, t.now, h.attempt, nullif(h.to_failures, 0),
-          nullif(h.to_interruptions, 0), nullif(h.to_snoozes, 0), nullif(h.to_losses, 0), h.held_by, case when b.status = 'running' then t.now else h.started_at end,
-          case when b.status = 'pending' then t.now + h.start_timeout_ms * interval '1 ms' end,
-          ${flagsOf(s)}, ${lineOfJob}, n.open, n.held, n.broken, n.missed
-        from t, held h join ${s}.job j on j.id = h.job_id left join ${s}.job_group g on g.job_id = h.job_id,
-          ${countersOf(s, 'h.job_id', `case when ${runsAgain} then 'open' else ${edgeState(s)} end`)} n,
-          lateral (select case when n.open > 0 then 'blocked' when g.job_id is not null then 'running'
-            else 'pending' end as status) b
-        returning job_id, listed_as as status, flags),
-      woken as (
-        update ${s}.job_group f set needs_items = true from lives l where f.job_id = l.job_id and l.status = 'running')
-      select job_id, status, flags from lives`,
     editJob: `update ${s}.job set queue = $2, priority = $3, tags = $4, spec = $5 where id = $1`,
   } satisfies Twins<'change'>;
 }

@@ -22,10 +22,6 @@ export function keysSql(s: string) {
       update ${s}.unique_key k set job_id = i.job_id, hold = i.hold, expires_at = t.now + i.hold_ms * interval '1 ms'
       from t, unnest($1::text[], $2::bigint[], $3::text[], $4::float8[]) i(key, job_id, hold, hold_ms)
       where k.key = i.key`,
-    freeKeys: `delete from ${s}.unique_key k using (
-        select u.key from ${s}.unique_key u where u.job_id = any($1::bigint[]) and u.hold <> 'time'
-        order by u.key collate "C" for update) f
-      where k.key = f.key`,
     idempotentAnswer: `select fingerprint, answer from ${s}.idempotency where key = $1`,
     endIdempotent: `update ${s}.idempotency set answer = $2 where key = $1`,
 

@@ -140,12 +140,6 @@ async function findUnlocked(_threads: Threads, signal: AbortSignal) {
   return { workers: [], serverStartedAt: 0 };
 }
 
-/** An application's transaction keeps writers out until it ends, so the writer is called only if there is something. */
-async function adopt({ writer, reader }: Threads, limit: number, signal: AbortSignal): Promise<number> {
-  const waiting = await reader.call('hasIntake', [], signal);
-  return waiting ? writer.call('adopt', [limit], signal) : 0;
-}
-
 async function deleteLanes(
   { writer, reader }: Threads,
   marks: readonly LaneMark[],
@@ -188,7 +182,6 @@ export const calls = {
   applyChanges,
   edit,
   findUnlocked,
-  adopt,
   deleteLanes,
   sweep,
   insertWorkflow,

@@ -1,5 +1,5 @@
+import type { GraphUpdate } from '../../engine/graph/graph-update.ts';
 import type { Changes } from '../../hint.ts';
-import type { GraphUpdate } from '../graph/graph-update.ts';
 import type { LaneHeads } from '../jobs/lane-heads.ts';
 import type { Lanes } from '../jobs/lanes.ts';
 import type { FairQueues } from '../jobs/turns.ts';

@@ -2,9 +2,12 @@
 
 import { isRowError } from '../../../core/error.ts';
 import { engine } from '../../engine/engine.ts';
+import { GraphUpdate } from '../../engine/graph/graph-update.ts';
+import { Locks } from '../../engine/graph/locks.ts';
 import { type Mode, type Stages, type Tx, withNext } from '../../sql/tx.ts';
-import { GraphUpdate } from '../graph/graph-update.ts';
+import { insertItems } from '../graph/insert-items.ts';
 import { insertAll } from '../jobs/insert.ts';
+import { releaseMeters } from '../jobs/meters.ts';
 import { insertCall } from '../jobs/new-job-row.ts';
 import { giveTurnsTo } from '../jobs/turns.ts';
 import { startRuns } from '../schedules/start-runs.ts';
@@ -28,8 +31,8 @@ export function engineMethods(...modes: readonly Mode[]): Methods {
 
 /** A statement blocks, so an await of its answer lets no other call of the thread in between. */
 export function txOn(context: Context): Tx {
-  const { database, now, effects, notes } = context;
-  return {
+  const { database, lanes, now, effects, graphUpdate, notes } = context;
+  const tx: Tx = {
     all: async (columns, statement) => readShared(context, columns, statement),
     async get(columns, statement) {
       const row = database.get<Row>(...rendered(context, statement));
@@ -37,7 +40,8 @@ export function txOn(context: Context): Tx {
     },
     run: async (statement) => database.run(...rendered(context, statement)),
     async runTogether(statements) {
-      for (const statement of statements) database.run(...rendered(context, statement));
+      const [count = 0] = statements.map((statement) => database.run(...rendered(context, statement)));
+      return { now, count };
     },
     instant: async () => now,
     lockTable: async () => undefined,
@@ -50,11 +54,20 @@ export function txOn(context: Context): Tx {
       for (const name of names) context.fairQueues.add(name);
       if (jobIds.length > 0) giveTurnsTo(context, jobIds);
     },
+    insertItems: async (groupId, items) => insertItems(context, groupId, items),
+    laneIds: (keys) => keys.map((key) => lanes.idOf(key)),
+    async releaseMeters({ limited, returned }) {
+      if (limited.length > 0) releaseMeters(context, limited, { returned: false });
+      if (returned.length > 0) releaseMeters(context, returned, { returned: true });
+    },
     startRuns: async (wanted) => startRuns(context, wanted),
     folds: false,
+    locks: new Locks({ all: (columns, statement) => tx.all(columns, statement) }),
     effects,
+    graphUpdate,
     notes,
   };
+  return tx;
 }
 
 /** The call is one transaction already, so a transaction of the method is a savepoint. */
@@ -65,9 +78,9 @@ function stagesOn(context: Context): Stages {
     async write(body) {
       database.run('savepoint stage');
       try {
-        const own = { ...context, graphUpdate: new GraphUpdate() };
-        const answer = await body(txOn(own));
-        own.graphUpdate.write(own);
+        const own = txOn({ ...context, graphUpdate: new GraphUpdate(context.effects) });
+        const answer = await body(own);
+        await own.graphUpdate.write(own);
         database.run('release stage');
         return answer;
       } catch (error) {

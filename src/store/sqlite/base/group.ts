@@ -1,13 +1,14 @@
 /** Requests that share one commit: each is atomic (a savepoint), and none is answered before the commit. */
 
+import { GraphUpdate } from '../../engine/graph/graph-update.ts';
 import { Changes } from '../../hint.ts';
 import { requireTerm } from '../cluster/leadership.ts';
-import { GraphUpdate } from '../graph/graph-update.ts';
 import { LaneHeads } from '../jobs/lane-heads.ts';
 import { Lanes } from '../jobs/lanes.ts';
 import { FairQueues } from '../jobs/turns.ts';
 import type { Context } from './context.ts';
 import type { Database } from './database.ts';
+import { txOn } from './engine.ts';
 import { encodeFailure } from './failure.ts';
 import type { Methods, ThreadAnswer, ThreadRequest } from './protocol.ts';
 import { isBusy, toStoreError } from './store-error.ts';
@@ -95,10 +96,10 @@ async function perform(
   { id, method, now, args, fence }: ThreadRequest,
 ): Promise<ThreadAnswer> {
   const effects = new Changes();
-  const context = { database, ...memo, now, effects, graphUpdate: new GraphUpdate() };
+  const context = { database, ...memo, now, effects, graphUpdate: new GraphUpdate(effects) };
   if (fence !== undefined) requireTerm(context, fence);
   const value = await (methods[method] as Method | undefined)?.(context, ...args);
-  context.graphUpdate.write(context);
+  if (!context.graphUpdate.isEmpty) await context.graphUpdate.write(txOn(context));
   if (effects.reordered) memo.heads.forget();
   return effects.isEmpty ? { id, value } : { id, value, changed: effects.toMessage() };
 }

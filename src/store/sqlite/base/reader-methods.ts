@@ -3,13 +3,11 @@
 import { withoutJobs } from '../cluster/lanes.ts';
 import { duties } from '../cluster/leadership.ts';
 import { findSwept } from '../cluster/sweep.ts';
-import { hasIntake } from '../graph/adopt.ts';
 import { outlook } from '../jobs/outlook.ts';
 import type { Methods } from './protocol.ts';
 
 export const readerMethods = {
   outlook,
-  hasIntake,
   findSwept,
   withoutJobs,
   duties,

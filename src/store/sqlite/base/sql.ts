@@ -4,7 +4,6 @@
  * `begin immediate` transaction, so what a statement has read stays true until the commit.
  */
 
-import { cascadeSql } from '../sql/cascade.ts';
 import { changeSql } from '../sql/change.ts';
 import { claimSql } from '../sql/claim.ts';
 import { contextsSql } from '../sql/contexts.ts';
@@ -14,11 +13,9 @@ import { groupsSql } from '../sql/groups.ts';
 import { heartbeatSql } from '../sql/heartbeat.ts';
 import { insertSql } from '../sql/insert.ts';
 import { instancesSql } from '../sql/instances.ts';
-import { intakeSql } from '../sql/intake.ts';
 import { keysSql } from '../sql/keys.ts';
 import { lanesSql } from '../sql/lanes.ts';
 import { metersSql } from '../sql/meters.ts';
-import { noticesSql } from '../sql/notices.ts';
 import { outputSql } from '../sql/output.ts';
 import { pruneSql } from '../sql/prune.ts';
 import { readSql } from '../sql/read.ts';
@@ -41,15 +38,12 @@ export const sql = {
   ...settleSql,
   ...changeSql,
   ...dependenciesSql,
-  ...cascadeSql,
   ...groupsSql,
   ...workflowsSql,
-  ...noticesSql,
   ...pruneSql,
   ...readSql,
   ...outputSql,
   ...instancesSql,
-  ...intakeSql,
   ...schedulesSql,
   ...schemaSql,
 };

@@ -3,9 +3,6 @@
 import { deleteLanes, markLanes } from '../cluster/lanes.ts';
 import { lead, resign } from '../cluster/leadership.ts';
 import { sweep } from '../cluster/sweep.ts';
-import { adopt } from '../graph/adopt.ts';
-import { cascade } from '../graph/cascade.ts';
-import { expand } from '../graph/expand.ts';
 import { insertWorkflow } from '../graph/insert-workflow.ts';
 import { applyChanges } from '../jobs/apply-changes.ts';
 import { claim } from '../jobs/claim.ts';
@@ -31,9 +28,6 @@ const writes = {
 
   markLanes,
   deleteLanes,
-  cascade,
-  expand,
-  adopt,
   sweep,
 
   insertWorkflow,

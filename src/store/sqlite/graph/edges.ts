@@ -1,7 +1,5 @@
 /** Edges between jobs, as they are written and read. */
 
-import type { Condition, EdgeState } from '../../../core/dag/conditions.ts';
-import { type EdgeCounters, sumEdges } from '../../../core/dag/edge-counters.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
 import type { EdgeRow } from './parents.ts';
@@ -18,10 +16,4 @@ export function insertEdges(
     edges.flatMap(([parentId, , state]) => (state === 'open' ? parentId : [])),
   );
   database.run(sql.markParents, JSON.stringify([...new Set(open)]));
-}
-
-/** Returns the sum of an ended job's edges; `null` if it has none. */
-export function edgeSumOf({ database }: Context, jobId: number): EdgeCounters | null {
-  const edges = database.tuples<[Condition, EdgeState]>(sql.edgesInto, jobId);
-  return edges.length === 0 ? null : sumEdges(edges.map(([condition, state]) => ({ condition, state })));
 }

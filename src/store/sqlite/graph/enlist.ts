@@ -77,6 +77,12 @@ function* requireSameBuild(): Statements<void> {
   );
 }
 
+// Drivers disagree on `?1`.
+const ENLIST_JOB = `insert into job (queue, kind, name, priority, tags, created_at, spec) values (?, ?, ?, ?, ?, ?, ?)
+  returning id`;
+const ENLIST_LIVE = `insert into live (job_id, status, lane, rank, due, flags) values (?, 'blocked', 0, ?, ?, ?)`;
+const ENLIST_INTAKE = 'insert into intake (job_id, kind, request) values (?, ?, ?)';
+
 function* enlistOne(job: NewJob, now: number): Statements<Enlisted> {
   const { unique } = job;
   if (unique !== null) {
@@ -86,12 +92,12 @@ function* enlistOne(job: NewJob, now: number): Statements<Enlisted> {
   const { queue, kind, name, priority, tags, spec } = encodeSpec(job);
   const stored = JSON.stringify(unique === null ? spec : { ...spec, unique_key: unique.key });
   const values = [queue, kind, name, priority, JSON.stringify(tags), now, stored];
-  const [row] = (yield [sql.enlistJob, values]) as { id: number }[];
+  const [row] = (yield [ENLIST_JOB, values]) as { id: number }[];
   const id = Number(row?.id);
   const due = Math.max(now, Math.round(job.runAt ?? now + (job.delayMs ?? 0)));
   const holdsKey = unique !== null && typeof unique.while !== 'number';
-  yield [sql.enlistLive, [id, -priority, due, FLAG.unjudged | specFlags(job) | (holdsKey ? FLAG.holdsKey : 0)]];
-  yield [sql.enlistIntake, [id, 'submitted', JSON.stringify({ depends_on: encodeDependencies(job) })]];
+  yield [ENLIST_LIVE, [id, -priority, due, FLAG.unjudged | specFlags(job) | (holdsKey ? FLAG.holdsKey : 0)]];
+  yield [ENLIST_INTAKE, [id, 'submitted', JSON.stringify({ depends_on: encodeDependencies(job) })]];
   if (unique !== null) {
     const [hold, until] = typeof unique.while === 'number' ? ['time', now + unique.while] : [unique.while, null];
     yield [sql.giveKeys, [unique.key, id, hold, until]];
@@ -113,6 +119,14 @@ function* requireParents(jobs: readonly NewJob[]): Statements<void> {
   if (unknown.length > 0) throw unknownParents(unknown.sort((a, b) => a - b));
 }
 
+const COMPLETE_LIVE = `delete from live
+  where job_id = ? and attempt = ? and worker_id = ? and status = 'running' and flags & ${FLAG.member} = 0
+  returning flags, started_at, due, failures, interruptions, snoozes, losses, cancel_requested_at`;
+const COMPLETE_RUN = `insert into run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, attempts,
+    failures, interruptions, snoozes, losses, cancel_requested_at)
+  values (?, ?, 'done', 'done', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const COMPLETE_KEYS = `delete from unique_key where job_id = ? and hold <> 'time'`;
+
 interface GoneRow {
   flags: number;
   /** `null` if no start was reported. */
@@ -128,17 +142,17 @@ interface GoneRow {
 function* complete(success: Success, now: number): Statements<void> {
   yield* requireSameBuild();
   const { jobId, attempt, workerId, result } = success;
-  const [gone] = (yield [sql.completeLive, [jobId, attempt, workerId]]) as GoneRow[];
+  const [gone] = (yield [COMPLETE_LIVE, [jobId, attempt, workerId]]) as GoneRow[];
   if (gone === undefined) {
     throw new WorkronError('lease_lost', `Attempt ${attempt} of job ${jobId} is no longer this worker's`, { jobId });
   }
   const { failures, interruptions, snoozes, losses } = gone;
   const counters = [failures, interruptions, snoozes, losses];
   const times = [gone.started_at ?? now, now, gone.due];
-  yield [sql.completeRun, [jobId, attempt, workerId, ...times, attempt, ...counters, gone.cancel_requested_at]];
+  yield [COMPLETE_RUN, [jobId, attempt, workerId, ...times, attempt, ...counters, gone.cancel_requested_at]];
   if (result !== undefined && result !== null) yield [sql.completeResult, [jobId, JSON.stringify(result)]];
-  if (gone.flags & FLAG.holdsKey) yield [sql.completeKeys, [jobId]];
+  if (gone.flags & FLAG.holdsKey) yield [COMPLETE_KEYS, [jobId]];
   if (gone.flags & (LINKED | FLAG.group)) {
-    yield [sql.enlistIntake, [jobId, 'ended', JSON.stringify({ flags: gone.flags })]];
+    yield [ENLIST_INTAKE, [jobId, 'ended', JSON.stringify({ flags: gone.flags })]];
   }
 }

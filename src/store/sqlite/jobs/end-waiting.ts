@@ -8,7 +8,7 @@ interface WaitingEnd {
   reason: Reason;
 }
 
-/** Ends a waiting job that can no longer run. Its children are left to the cascade. */
+/** Ends a waiting job that can no longer run. Its key is free for a later job of the same call. */
 export function endWaiting(
   context: Context,
   { jobId, flags }: { jobId: number; flags: number },
@@ -19,5 +19,5 @@ export function endWaiting(
   database.run(sql.endLive, jobId);
   if (flags & FLAG.holdsKey) database.run(sql.freeKeys, JSON.stringify([jobId]));
   effects.changedJob(jobId);
-  graphUpdate.endedByCascade(context, { jobId, flags, status });
+  graphUpdate.ended([{ jobId, flags: flags & ~FLAG.holdsKey, status }]);
 }

@@ -88,10 +88,8 @@ export function end(context: Context, jobId: number, liveFlags: number, wanted: 
     ...usageOf(record),
   );
   if (wanted.result != null) database.run(sql.completeResult, jobId, JSON.stringify(wanted.result));
-  if (liveFlags & FLAG.hasLimits) releaseMeters(context, [jobId], { returned: false });
   database.run(sql.endLive, jobId);
-  if (flags & FLAG.holdsKey) database.run(sql.freeKeys, JSON.stringify([jobId]));
   effects.madeRoom();
   effects.changedJob(jobId);
-  graphUpdate.ended(context, [{ jobId, flags, status }]);
+  graphUpdate.ended([{ jobId, flags, status }]);
 }

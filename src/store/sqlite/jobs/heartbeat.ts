@@ -15,7 +15,7 @@ interface HeldRow {
   cancel_requested_at: number | null;
 }
 
-export function heartbeat(context: Context, beat: Heartbeat): HeartbeatAnswer | undefined {
+export async function heartbeat(context: Context, beat: Heartbeat): Promise<HeartbeatAnswer | undefined> {
   const { database, now, effects } = context;
   const { workerId, leases, seenClaim } = beat;
   const before = database.get<WorkerState>(sql.workerState, workerId, now);
@@ -41,7 +41,7 @@ export function heartbeat(context: Context, beat: Heartbeat): HeartbeatAnswer | 
     context,
     returned.map(({ jobId }) => jobId),
   );
-  applyChanges(context, giveBack(jobs.map(decodeJob)));
+  if (jobs.length > 0) await applyChanges(context, giveBack(jobs.map(decodeJob)));
   if (renewed.length > 0) database.run(sql.renewLeases, JSON.stringify(renewed), now);
   return {
     cancel: [...kept.values()].filter((row) => row.cancel_requested_at !== null).map(refTo),

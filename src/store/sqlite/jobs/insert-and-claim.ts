@@ -1,7 +1,8 @@
+import { GraphUpdate } from '../../engine/graph/graph-update.ts';
 import type { ClaimRequest } from '../../job-store.ts';
 import type { Context } from '../base/context.ts';
+import { txOn } from '../base/engine.ts';
 import { sql } from '../base/sql.ts';
-import { GraphUpdate } from '../graph/graph-update.ts';
 import { type ClaimAnswer, claim, type WorkerState } from './claim.ts';
 import { type InsertAnswer, type InsertInput, insert } from './insert.ts';
 
@@ -11,9 +12,9 @@ export async function insertAndClaim(
   jobs: InsertInput,
   request: ClaimRequest,
 ): Promise<{ inserted: InsertAnswer; claimed: ClaimAnswer | null }> {
-  const graphUpdate = new GraphUpdate();
-  const inserted = insert({ ...context, graphUpdate }, jobs);
-  graphUpdate.write(context);
+  const own = { ...context, graphUpdate: new GraphUpdate(context.effects) };
+  const inserted = insert(own, jobs);
+  if (!own.graphUpdate.isEmpty) await own.graphUpdate.write(txOn(own));
   const worker = context.database.get<WorkerState>(sql.workerState, request.workerId, context.now);
   const mayClaim = worker !== undefined && worker.state !== 'offline';
   return { inserted, claimed: mayClaim ? await claim(context, request) : null };

@@ -2,7 +2,7 @@ import type { Start } from '../../../core/lease.ts';
 import { FLAG, LINKED } from '../../flags.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
-import { releaseMeters } from './meters.ts';
+import { settleLinked } from '../graph/settle-linked.ts';
 
 /** One success: job, attempt, worker, exit code, result as JSON text, start, and what was used, if it was reported. */
 export type SuccessRow = readonly [
@@ -51,22 +51,18 @@ type EndedRow = readonly [
 
 /** Returns the accepted successes in no particular order, as JSON of `SettledRow[]`: text is the cheapest to send. */
 export function settle(context: Context, { rows, count, hasResults, hasUsage }: SettleInput): string {
-  const { database, lanes, now, effects, graphUpdate } = context;
+  const { database, lanes, now, effects } = context;
   database.run(sql.settleRuns, rows, now);
   if (hasResults) database.run(sql.settleResults, rows);
   if (hasUsage) database.run(sql.settleUsage, rows);
   const ended = database.tuples<EndedRow>(sql.settleLive, rows);
-  const keyed = ended.filter((row) => row[ENDED.flags] & FLAG.holdsKey).map(([jobId]) => jobId);
-  if (keyed.length > 0) database.run(sql.freeKeys, JSON.stringify(keyed));
-  const limited = ended.filter((row) => row[ENDED.flags] & FLAG.hasLimits).map(([jobId]) => jobId);
-  if (limited.length > 0) releaseMeters(context, limited, { returned: false });
   if (ended.length > 0) effects.madeRoom();
   for (const [jobId] of ended) effects.changedJob(jobId);
-  const noticed = ended.filter((row) => row[ENDED.flags] & LINKED);
-  if (noticed.length > 0) {
-    graphUpdate.succeeded(
+  const linked = ended.filter((row) => row[ENDED.flags] & (LINKED | FLAG.holdsKey));
+  if (linked.length > 0) {
+    settleLinked(
       context,
-      noticed.map(([jobId, , , flags]) => ({ jobId, flags, status: 'done' })),
+      linked.map(([jobId, , , flags]) => ({ jobId, flags })),
     );
   }
 

@@ -18,9 +18,6 @@ export const changeSql = {
       and (l.cancel_requested_at is not null) = ?5 and (l.flags & ${FLAG.gangStop} <> 0) = ?11
       and l.failures = ?6 and l.interruptions = ?7 and l.snoozes = ?8 and l.losses = ?9
       and (?10 is null or coalesce(w.seen_at, 0) = ?10)`,
-  guardEnded: `select r.attempt, r.started_at, r.worker_id from run r
-    where r.job_id = ?1 and r.status = ?2 and r.attempts = ?3 and (r.cancel_requested_at is not null) = ?4
-      and r.failures = ?5 and r.interruptions = ?6 and r.snoozes = ?7 and r.losses = ?8`,
   flag: `update live set cancel_requested_at = ?2, flags = flags & ~${FLAG.gangStop} | ?3 where job_id = ?1`,
   recordAttempt: `insert into run (job_id, attempt, outcome, worker_id, started_at, ended_at, exit_code, signal, error,
       thrown, cpu_ms, max_rss)
@@ -35,13 +32,6 @@ export const changeSql = {
       ?7, ?8, ?14, ?15, ?16, attempt, ?9, ?10, ?11, ?12, cancel_requested_at
     from live where job_id = ?1`,
   endLive: 'delete from live where job_id = ?',
-  reopenRun: `update run set status = null, reason = null, due = null, attempts = null, failures = null,
-      interruptions = null, snoozes = null, losses = null, cancel_requested_at = null
-    where job_id = ?1 and attempt = ?2`,
-  dropRun: 'delete from run where job_id = ?1 and attempt = ?2',
-  reopenLive: `insert into live (job_id, status, lane, rank, due, attempt, failures, interruptions, snoozes, losses,
-      worker_id, started_at, flags, open_edges, held_edges, broken_edges, missed_edges)
-    select id, ?11, ?2, -priority, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?12, ?13, ?14, ?15, ?16 from job where id = ?1`,
   waiting: `select l.status, l.due, l.expires_at, j.created_at from live l join job j on j.id = l.job_id
     where l.job_id = ? and l.status in ('blocked', 'scheduled', 'pending')`,
 } satisfies Twins<'change'>;

@@ -9,11 +9,10 @@ export const keysSql = {
     where u.key = ? and (u.expires_at is null or u.expires_at > ?)`,
   /** An expired key may still have a row. */
   giveKeys: 'insert or replace into unique_key (key, job_id, hold, expires_at) values (?, ?, ?, ?)',
-  freeKeys: `delete from unique_key where job_id in (select value from json_each(?)) and hold <> 'time'`,
   idempotentAnswer: 'select fingerprint, answer from idempotency where key = ?1 and created_at > ?2',
   endIdempotent: 'insert or replace into idempotency (key, fingerprint, answer, created_at) values (?, ?, ?, ?)',
 
   // SQLite only: part of the claim and of the retry in PostgreSQL.
-  keyOfJob: `select json_extract(spec, '$.unique_key') as key from job where id = ?`,
+  freeKeys: `delete from unique_key where job_id in (select value from json_each(?)) and hold <> 'time'`,
   freePendingKeys: `delete from unique_key where job_id in (select value from json_each(?)) and hold = 'pending'`,
 } satisfies Twins<'keys'>;

@@ -11,6 +11,7 @@ export const settleSql = {
     where r.job_id = ?1 and r.attempt = ?2 and r.worker_id = ?3 and r.status = 'done'`,
 
   // SQLite only: ends are written table by table.
+  completeResult: 'insert into result (job_id, value) values (?, ?)',
   /** ?1 rows [job, attempt, worker, exit code, result as text, start, processor time, memory]. A row that is twice in a batch counts once. */
   settleRuns: `insert into run (job_id, attempt, status, outcome, worker_id, started_at, ended_at, due, exit_code,
       attempts, failures, interruptions, snoozes, losses, cancel_requested_at, propagated)

@@ -6,13 +6,11 @@ export const workflowsSql = {
   insertWorkflow: `insert into workflow (name, params, status, created_at, ended_at, rerun_of, total, open_steps, fine_steps,
       failed_steps, cancelled_steps, notify, definition, definition_version, submitted_by)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+
+  // SQLite only: steps have separate insert statements.
   writeWorkflows: `update workflow set status = ?2, ended_at = ?3, open_steps = ?4, fine_steps = ?5, failed_steps = ?6,
       cancelled_steps = ?7
     where id = ?1`,
-
-  // SQLite only: the counts are read and written row by row, and steps have separate insert statements.
-  workflowCounts:
-    'select id, notify, started_at, open_steps, fine_steps, failed_steps, cancelled_steps from workflow where id = ?',
   /** ?1 rows [...new job up to its spec, key, rerun of], ?2 now, ?3 the workflow, ?4 the first one's id. */
   insertSteps: `insert into job (id, queue, kind, name, priority, tags, created_at, spec, workflow_id, step_key, rerun_of)
     select ?4 + key, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ?2, value ->> 5, ?3, value ->> 6,

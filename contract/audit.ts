@@ -12,7 +12,7 @@ export function exerciseAudit(open: OpenStore): void {
     const now = await store.now(forever);
     await store.addAudit([anEntry({ actor: 'ada' })], forever);
     await advance(1_000);
-    await store.addAudit([anEntry({ actor: 'bob', path: '/queues/mail', status: 403 })], forever);
+    await store.addAudit([anEntry({ actor: 'bob', subject: 'queue/mail', result: 'forbidden' })], forever);
     const [second, first, ...others] = await store.audit({}, ALL, forever);
     assert.ok(first && second);
     assert.deepEqual(others, []);
@@ -22,69 +22,93 @@ export function exerciseAudit(open: OpenStore): void {
     assert.deepEqual(await store.audit({}, { before: second.id, limit: 1 }, forever), [first]);
   });
 
-  test('audit: is filtered by actor, by a part of the path and by time', async ({ store, advance }) => {
-    await store.addAudit([anEntry({ actor: 'ada', path: '/jobs/1/cancel' })], forever);
+  test('audit: is filtered by actor, by a part of the subject and by time', async ({ store, advance }) => {
+    await store.addAudit([anEntry({ actor: 'ada', subject: 'job/1' })], forever);
     await advance(10_000);
-    await store.addAudit([anEntry({ actor: 'bob', path: '/jobs/2/cancel' })], forever);
-    await store.addAudit([anEntry({ actor: 'bob', path: '/queues/100%_a' })], forever);
-    const paths = async (filter: Parameters<typeof store.audit>[0]) =>
-      (await store.audit(filter, ALL, forever)).map(({ path }) => path);
-    assert.deepEqual(await paths({ actor: 'ada' }), ['/jobs/1/cancel']);
-    assert.deepEqual(await paths({ actor: 'ad' }), []);
-    assert.deepEqual(await paths({ path: '/jobs' }), ['/jobs/2/cancel', '/jobs/1/cancel']);
-    assert.deepEqual(await paths({ path: '%_' }), ['/queues/100%_a'], 'no character is special');
+    await store.addAudit([anEntry({ actor: 'bob', subject: 'job/2' })], forever);
+    await store.addAudit([anEntry({ actor: 'bob', subject: 'queue/100%_a' })], forever);
+    const subjects = async (filter: Parameters<typeof store.audit>[0]) =>
+      (await store.audit(filter, ALL, forever)).map(({ subject }) => subject);
+    assert.deepEqual(await subjects({ actor: 'ada' }), ['job/1']);
+    assert.deepEqual(await subjects({ actor: 'ad' }), []);
+    assert.deepEqual(await subjects({ subject: 'job/' }), ['job/2', 'job/1']);
+    assert.deepEqual(await subjects({ subject: '%_' }), ['queue/100%_a'], 'no character is special');
     const [, second, first] = await store.audit({}, ALL, forever);
-    assert.deepEqual(await paths({ from: second?.at ?? 0 }), ['/queues/100%_a', '/jobs/2/cancel']);
-    assert.deepEqual(await paths({ to: second?.at ?? 0 }), ['/jobs/1/cancel']);
-    assert.deepEqual(await paths({ from: first?.at ?? 0, to: second?.at ?? 0, actor: 'bob' }), []);
+    assert.deepEqual(await subjects({ from: second?.at ?? 0 }), ['queue/100%_a', 'job/2']);
+    assert.deepEqual(await subjects({ to: second?.at ?? 0 }), ['job/1']);
+    assert.deepEqual(await subjects({ from: first?.at ?? 0, to: second?.at ?? 0, actor: 'bob' }), []);
   });
 
   test('audit: an entry gets its result once, after the change', async ({ store }) => {
-    const [id = 0] = await store.addAudit([anEntry({ actor: 'ada', status: null })], forever);
-    assert.equal((await store.audit({}, ALL, forever))[0]?.status, null);
-    await store.endAudit([id], 202, forever);
-    await store.endAudit([id], 500, forever);
-    await store.endAudit([id + 1], 200, forever);
+    const [id = 0] = await store.addAudit([anEntry({ actor: 'ada', result: null })], forever);
+    assert.equal((await store.audit({}, ALL, forever))[0]?.result, null);
+    await store.endAudit([id], { result: 'ok', details: { total: 3 } }, forever);
+    await store.endAudit([id], { result: 'internal', details: null }, forever);
+    await store.endAudit([id + 1], { result: 'ok', details: null }, forever);
     const entries = await store.audit({}, ALL, forever);
-    assert.deepEqual([entries.length, entries[0]?.id, entries[0]?.status], [1, id, 202]);
+    const [entry] = entries;
+    assert.deepEqual([entries.length, entry?.id, entry?.result, entry?.details], [1, id, 'ok', { total: 3 }]);
   });
 
   test('audit: many entries are written at once, in order, and many get their result at once', async ({ store }) => {
-    const paths = ['/jobs/3', '/jobs/1', '/jobs/2'];
+    const subjects = ['job/3', 'job/1', 'job/2'];
     const ids = await store.addAudit(
-      paths.map((path) => anEntry({ path, status: null })),
+      subjects.map((subject) => anEntry({ subject, result: null })),
       forever,
     );
-    await store.endAudit(ids.slice(1), 200, forever);
+    await store.endAudit(ids.slice(1), { result: 'ok', details: null }, forever);
     const entries = (await store.audit({}, ALL, forever)).reverse();
     assert.deepEqual(
-      entries.map(({ id, path, status }) => [id, path, status]),
+      entries.map(({ id, subject, result }) => [id, subject, result]),
       [
-        [ids[0], '/jobs/3', null],
-        [ids[1], '/jobs/1', 200],
-        [ids[2], '/jobs/2', 200],
+        [ids[0], 'job/3', null],
+        [ids[1], 'job/1', 'ok'],
+        [ids[2], 'job/2', 'ok'],
       ],
     );
   });
 
-  test('audit: entries are found by their whole path, newest first', async ({ store }) => {
-    const paths = ['/jobs/1/cancel', '/jobs/11/cancel', '/jobs/1/retry', '/jobs/1/cancel'];
-    for (const path of paths) await store.addAudit([anEntry({ path })], forever);
+  test('audit: entries are found by their whole subject, newest first', async ({ store }) => {
+    const subjects = ['job/1', 'job/11', 'workflow/1', 'job/1', null];
+    for (const subject of subjects) await store.addAudit([anEntry({ subject })], forever);
     const found = async (limit: number) =>
-      (await store.auditOf(['/jobs/1/cancel', '/jobs/1/retry'], limit, forever)).map(({ path }) => path);
-    assert.deepEqual(await found(10), ['/jobs/1/cancel', '/jobs/1/retry', '/jobs/1/cancel']);
-    assert.deepEqual(await found(1), ['/jobs/1/cancel']);
+      (await store.auditOf(['job/1', 'workflow/1'], limit, forever)).map(({ subject }) => subject);
+    assert.deepEqual(await found(10), ['job/1', 'workflow/1', 'job/1']);
+    assert.deepEqual(await found(1), ['job/1']);
+  });
+
+  test('audit: the jobs of a bulk action are found by its entry, and left out where they are not wanted', async ({
+    store,
+  }) => {
+    const [bulk = 0] = await store.addAudit([anEntry({ action: 'jobs.cancel', subject: null })], forever);
+    const parts = ['job/1', 'job/2'].map((subject) => anEntry({ subject, partOf: bulk }));
+    await store.addAudit(parts, forever);
+    const [other = 0] = await store.addAudit([anEntry()], forever);
+    const found = async (filter: Parameters<typeof store.audit>[0]) =>
+      (await store.audit(filter, ALL, forever)).map(({ id, subject, partOf }) => [id, subject, partOf]);
+    assert.deepEqual(await found({ partOf: null }), [
+      [other, 'job/12', null],
+      [bulk, null, null],
+    ]);
+    assert.deepEqual(
+      (await found({ partOf: bulk })).map(([, subject, partOf]) => [subject, partOf]),
+      [
+        ['job/2', bulk],
+        ['job/1', bulk],
+      ],
+    );
+    assert.equal((await found({})).length, 4);
   });
 
   test('audit: old entries are deleted, the oldest first', async ({ store, advance }) => {
-    for (const path of ['/1', '/2', '/3']) await store.addAudit([anEntry({ path })], forever);
+    for (const subject of ['job/1', 'job/2', 'job/3']) await store.addAudit([anEntry({ subject })], forever);
     await advance(10_000);
-    await store.addAudit([anEntry({ path: '/4' })], forever);
+    await store.addAudit([anEntry({ subject: 'job/4' })], forever);
     assert.equal(await store.pruneAudit(60_000, 10, forever), 0);
     assert.equal(await store.pruneAudit(5_000, 2, forever), 2);
     assert.deepEqual(
-      (await store.audit({}, ALL, forever)).map(({ path }) => path),
-      ['/4', '/3'],
+      (await store.audit({}, ALL, forever)).map(({ subject }) => subject),
+      ['job/4', 'job/3'],
     );
   });
 }

@@ -8,7 +8,7 @@ export function exerciseOperations(open: OpenStore): void {
     action: 'cancel',
     filter: { statuses: ['pending'], tags: ['x'], createdTo: 5 },
     total: 7,
-    askedBy: { actor: 'ada', address: '127.0.0.1', requestId: 'r1' },
+    askedBy: { actor: 'ada', address: '127.0.0.1', requestId: 'r1', partOf: 7 },
   } as const;
 
   test('operations: a new operation starts without progress', async ({ store }) => {

@@ -28,6 +28,6 @@ export function aSession(fields: Partial<NewSession> = {}): NewSession {
 }
 
 export function anEntry(fields: Partial<NewAuditEntry> = {}): NewAuditEntry {
-  const entry = { actor: 'ada', address: '127.0.0.1', action: 'POST /jobs/:id/cancel', path: '/jobs/12/cancel' };
-  return { ...entry, status: 200, requestId: 'r1', ...fields };
+  const entry = { actor: 'ada', address: '127.0.0.1', action: 'job.cancel', subject: 'job/12' };
+  return { ...entry, result: 'ok', details: null, partOf: null, requestId: 'r1', ...fields };
 }

@@ -4,7 +4,6 @@
  */
 
 import type { z } from 'zod';
-import { JOB_CHANGES } from '../core/job-change.ts';
 import type { AuditFilterQuery, AuditPage, AuditQuery } from './audit.ts';
 import type { Limit, LimitEdit, LimitList, RateList } from './capacity.ts';
 import type { CheckpointUploadQuery, CheckpointWritten } from './checkpoint.ts';
@@ -79,10 +78,10 @@ export const clientRoutes = {
   listJobs: route('GET /jobs', 'read').of<{ query: In<typeof JobListQuery>; reply: JobPage }>(),
   bulkJobs: route('POST /jobs/bulk', 'operate').of<{ body: BulkRequestInput; reply: BulkAnswer }>(),
   readJob: route('GET /jobs/:id', 'read').of<{ reply: JobDetail }>(),
-  editJob: route(JOB_CHANGES.editJob, 'operate').of<{ body: JobEditInput; reply: Job }>(),
-  deleteJob: route(JOB_CHANGES.deleteJob, 'operate').of<{ body?: Empty; reply: Job }>(),
-  cancelJob: route(JOB_CHANGES.cancelJob, 'operate').of<{ body?: In<typeof JobCancel>; reply: Job }>(),
-  retryJob: route(JOB_CHANGES.retryJob, 'operate').of<{ body?: Empty; reply: Job }>(),
+  editJob: route('PATCH /jobs/:id', 'operate').of<{ body: JobEditInput; reply: Job }>(),
+  deleteJob: route('DELETE /jobs/:id', 'operate').of<{ body?: Empty; reply: Job }>(),
+  cancelJob: route('POST /jobs/:id/cancel', 'operate').of<{ body?: In<typeof JobCancel>; reply: Job }>(),
+  retryJob: route('POST /jobs/:id/retry', 'operate').of<{ body?: Empty; reply: Job }>(),
   rerunJob: route('POST /jobs/:id/rerun', 'submit').of<{ body?: Empty; reply: SubmittedJob }>(),
   listAttempts: route('GET /jobs/:id/attempts', 'read').of<{ reply: Out<typeof AttemptList> }>(),
   listHistory: route('GET /jobs/:id/history', 'read').of<{ reply: Out<typeof History> }>(),
@@ -118,9 +117,9 @@ export const clientRoutes = {
     reply: WorkflowPage;
   }>(),
   readWorkflow: route('GET /workflows/:id', 'read').of<{ reply: WorkflowDetail }>(),
-  cancelWorkflow: route(JOB_CHANGES.cancelWorkflow, 'operate').of<{ body?: Empty; reply: Workflow }>(),
+  cancelWorkflow: route('POST /workflows/:id/cancel', 'operate').of<{ body?: Empty; reply: Workflow }>(),
   deleteWorkflow: route('DELETE /workflows/:id', 'operate').of<{ body?: Empty; reply: Workflow }>(),
-  retryWorkflow: route(JOB_CHANGES.retryWorkflow, 'operate').of<{ body?: Empty; reply: Workflow }>(),
+  retryWorkflow: route('POST /workflows/:id/retry', 'operate').of<{ body?: Empty; reply: Workflow }>(),
   rerunWorkflow: route('POST /workflows/:id/rerun', 'submit').of<{ body: RerunRequestInput; reply: Workflow }>(),
 
   createSchedule: route('POST /schedules', 'submit').of<{ body: ScheduleSubmissionInput; reply: Schedule }>(),

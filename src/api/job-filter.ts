@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { REASONS, STATUSES, type Status } from '../core/job.ts';
 import type { JobFilter as DomainJobFilter } from '../core/job-filter.ts';
 import { invalid } from './decode.ts';
-import { idPageQuery, instantOrAgo, label, resolveInstant, storeId, text } from './fields.ts';
+import { idPageQuery, instantOrAgo, label, resolveInstant, storeId, text, toInstant } from './fields.ts';
 import { fieldsOfText } from './job-query.ts';
 import { queueName } from './job-submission.ts';
 import { named, strict } from './schemas.ts';
@@ -106,27 +106,45 @@ export const JobListQuery = strict({
 });
 export type JobListQuery = z.output<typeof JobListQuery>;
 
+/** The fields whose name differs, in the domain's terms. */
+const DOMAIN_NAMES = {
+  status: 'statuses',
+  unique_key: 'uniqueKey',
+  submitted_by: 'submittedBy',
+  tag: 'tags',
+  worker_id: 'workerId',
+  workflow_id: 'workflowId',
+  group_id: 'groupId',
+  parent_id: 'parentId',
+  from: 'createdFrom',
+  to: 'createdTo',
+  q: 'text',
+} as const;
+
+const WIRE_NAMES = Object.fromEntries(Object.entries(DOMAIN_NAMES).map(([wire, domain]) => [domain, wire]));
+
 /** The filter in the domain's terms; `now` resolves times such as "2h ago". */
 export function filterFromWire({ query: typed = {}, ...given }: JobFilter, now: number): DomainJobFilter {
   const wire = joined(given, typed);
-  return {
-    ...(wire.status && { statuses: wire.status }),
-    ...(wire.queue !== undefined && { queue: wire.queue }),
-    ...(wire.name !== undefined && { name: wire.name }),
-    ...(wire.unique_key !== undefined && { uniqueKey: wire.unique_key }),
-    ...(wire.submitted_by !== undefined && { submittedBy: wire.submitted_by }),
-    ...(wire.tag && { tags: wire.tag }),
-    ...(wire.worker_id !== undefined && { workerId: wire.worker_id }),
-    ...(wire.reason && { reason: wire.reason }),
-    ...(wire.workflow_id !== undefined && { workflowId: wire.workflow_id }),
-    ...(wire.group_id !== undefined && { groupId: wire.group_id }),
-    ...(wire.parent_id !== undefined && { parentId: wire.parent_id }),
-    ...(wire.from && { createdFrom: resolveInstant(wire.from, now) }),
-    ...(wire.to && { createdTo: resolveInstant(wire.to, now) }),
-    ...(wire.q !== undefined && { text: wire.q }),
-    ...(wire.error !== undefined && { error: wire.error }),
-    ...(wire.ids && { ids: wire.ids }),
+  const { from, to } = wire;
+  const times = { ...(from && { from: resolveInstant(from, now) }), ...(to && { to: resolveInstant(to, now) }) };
+  return renamed({ ...wire, ...times }, DOMAIN_NAMES);
+}
+
+/** The filter as a caller would send it, with instants for times. */
+export function filterToWire({ createdFrom, createdTo, ...filter }: DomainJobFilter): JobFilterInput {
+  const times = {
+    ...(createdFrom !== undefined && { from: toInstant(createdFrom) }),
+    ...(createdTo !== undefined && { to: toInstant(createdTo) }),
   };
+  const ids = (value: unknown): unknown =>
+    typeof value === 'number' ? String(value) : Array.isArray(value) ? value.map(ids) : value;
+  const wire: Record<string, unknown> = renamed({ ...filter, ...times }, WIRE_NAMES);
+  return Object.fromEntries(Object.entries(wire).map(([field, value]) => [field, ids(value)]));
+}
+
+function renamed(object: object, names: Readonly<Record<string, string>>): Record<string, never> {
+  return Object.fromEntries(Object.entries(object).map(([field, value]) => [names[field] ?? field, value as never]));
 }
 
 /** Adds the fields of the typed filter. Throws for one that is given twice; tags add up. */

@@ -1,9 +1,8 @@
 /** What has happened to a job, from what is stored about it. */
 
-import type { AuditEntry } from './audit.ts';
+import { type AuditEntry, subjectOf } from './audit.ts';
 import { failureLine } from './failure-line.ts';
 import { type Attempt, isTerminal, type Job } from './job.ts';
-import { changePath, JOB_CHANGES } from './job-change.ts';
 
 export const HISTORY_EVENTS = [
   'submitted',
@@ -35,22 +34,21 @@ export const MAX_HISTORY_PARENTS = 1_000;
 /** The number of changes by people that are listed. */
 export const MAX_HISTORY_CHANGES = 200;
 
-const { editJob, cancelJob, retryJob, cancelWorkflow, retryWorkflow } = JOB_CHANGES;
-
-/** What people did by the actions of the audit that change a job, or all jobs of its workflow. */
+/** The decisions that change a job, or all jobs of its workflow, in the words of its history. */
 const CHANGES: Readonly<Record<string, string>> = {
-  [cancelJob]: 'cancelled',
-  [retryJob]: 'retried',
-  [editJob]: 'edited',
-  [cancelWorkflow]: 'workflow cancelled',
-  [retryWorkflow]: 'workflow retried',
+  'job.cancel': 'cancelled',
+  'job.retry': 'retried',
+  'job.rerun': 'rerun',
+  'job.edit': 'edited',
+  'workflow.cancel': 'workflow cancelled',
+  'workflow.retry': 'workflow retried',
+  'workflow.rerun': 'workflow rerun',
 };
 
-/** The paths whose entries in the audit belong to the history of a job. */
-export function historyPaths({ id, workflowId }: Pick<Job, 'id' | 'workflowId'>): string[] {
-  const own = [editJob, cancelJob, retryJob].map((change) => changePath(change, id));
-  if (workflowId === null) return own;
-  return [...own, ...[cancelWorkflow, retryWorkflow].map((change) => changePath(change, workflowId))];
+/** The subjects whose entries in the audit belong to the history of a job. */
+export function historySubjects({ id, workflowId }: Pick<Job, 'id' | 'workflowId'>): string[] {
+  const own = subjectOf('job', id);
+  return workflowId === null ? [own] : [own, subjectOf('workflow', workflowId)];
 }
 
 interface Sources {
@@ -100,10 +98,12 @@ function entry(event: HistoryEntry['event'], at: number, text: string): HistoryE
 
 /** Changes that were made, and those whose result is not known. */
 function changesIn(audit: readonly AuditEntry[]): HistoryEntry[] {
-  return audit.flatMap(({ at, action, actor, status }) => {
+  return audit.flatMap(({ at, action, actor, result, details }) => {
     const what = CHANGES[action];
-    if (what === undefined || (status !== null && status >= 400)) return [];
-    return [{ ...entry('changed', at, `${what} by ${actor}${status === null ? ' (result unknown)' : ''}`), by: actor }];
+    if (what === undefined || (result !== null && result !== 'ok')) return [];
+    const as = details?.made === undefined ? '' : ` as ${details.made}`;
+    const unknown = result === null ? ' (result unknown)' : '';
+    return [{ ...entry('changed', at, `${what}${as} by ${actor}${unknown}`), by: actor }];
   });
 }
 

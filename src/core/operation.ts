@@ -1,7 +1,6 @@
 /** Bulk operations: one action on every job that matches a filter. */
 
-import type { Asker, NewAuditEntry } from './audit.ts';
-import { changePath, JOB_CHANGES } from './job-change.ts';
+import { type Asker, type NewAuditEntry, subjectOf } from './audit.ts';
 import type { JobFilter } from './job-filter.ts';
 
 export const BULK_ACTIONS = ['cancel', 'retry', 'delete'] as const;
@@ -11,8 +10,8 @@ export interface NewOperation {
   filter: JobFilter;
   /** The number of jobs that matched when the operation was created. */
   total: number;
-  /** `null`: nobody whose changes are in the audit. */
-  askedBy: Asker | null;
+  /** With the entry of the audit that its jobs are part of. `null`: nobody whose decisions are in the audit. */
+  askedBy: (Asker & Pick<NewAuditEntry, 'partOf'>) | null;
 }
 
 export interface Operation extends NewOperation {
@@ -34,11 +33,8 @@ export interface OperationStep {
   status: Operation['status'];
 }
 
-/** The changes that do the same to one job. */
-const CHANGES = { cancel: JOB_CHANGES.cancelJob, retry: JOB_CHANGES.retryJob, delete: JOB_CHANGES.deleteJob } as const;
-
-/** The entry of the audit for one job of an operation: as if it had been changed alone. */
-export function auditEntryOf(action: Operation['action'], jobId: number, askedBy: Asker): NewAuditEntry {
-  const change = CHANGES[action];
-  return { ...askedBy, action: change, path: changePath(change, jobId), status: null };
+/** The entry of the audit for one job of an operation. */
+export function auditEntryOf({ action, askedBy }: NewOperation, jobId: number): NewAuditEntry[] {
+  if (askedBy === null) return [];
+  return [{ ...askedBy, action: `job.${action}`, subject: subjectOf('job', jobId), result: null, details: null }];
 }

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { decode, decodeFromJobs, invalid } from '../api/decode.ts';
 import type { Log } from '../ops/log.ts';
 import type { AnswerBudget, AnswerRoom } from './answer-budget.ts';
+import { perform } from './audit.ts';
 import { type Answer, type Call, type Chunks, type RouteHandler, Serialized, type Shared } from './handler.ts';
 import { readJson } from './read-json.ts';
 import { watchAccess } from './watch-access.ts';
@@ -36,7 +37,7 @@ export async function answerCall(
   const call = callOf(handler, request, { shared, log: log.child({ request_id: request.id }), signal });
   try {
     const room = isRead(handler) ? await roomUntilSent(shared.answers, reply, signal) : undefined;
-    return await sendAnswer(await handler.handle(call), reply, { call, room });
+    return await sendAnswer(await perform(handler, call), reply, { call, room });
   } catch (error) {
     if (!hangUp.signal.aborted) throw signal.aborted ? signal.reason : error;
     call.log.debug({ path: handler.route.path }, 'the caller hung up');
@@ -89,6 +90,7 @@ function callOf(
     remoteAddress: request.address,
     requestId: request.id,
     log,
+    entry: null,
     signal,
   };
 }

@@ -1,67 +1,36 @@
-/** Writes down every change that a caller asks for, before it is made. */
+/** Calls that are decisions: they go to the audit by the name of their operation, with what they are about. */
 
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Route } from '../api/route.ts';
-import { routes } from '../api/routes.ts';
-import type { NewAuditEntry } from '../core/audit.ts';
-import { isWorkronError, WorkronError } from '../core/error.ts';
-import { actionOf } from '../core/job-change.ts';
-import type { Log } from '../ops/log.ts';
-import type { Scheduler } from '../scheduler/scheduler.ts';
-import { pathIn } from './path-in.ts';
+import { type RouteName, routes } from '../api/routes.ts';
+import type { Decision } from '../core/audit.ts';
+import { cleanText } from '../core/text.ts';
+import type { Answer, Call, RouteHandler } from './handler.ts';
 
 /** Submissions are many, and what they make is there to be read; a preview and a ticket change nothing. */
-const NOT_AUDITED: readonly Route[] = [
-  routes.submitJobs,
-  routes.rerunJob,
-  routes.submitWorkflow,
-  routes.rerunWorkflow,
-  routes.previewSchedule,
-  routes.createTicket,
-];
-const WRITE_TIMEOUT_MS = 5_000;
+const NOT_AUDITED: readonly RouteName[] = ['submitJobs', 'submitWorkflow', 'previewSchedule', 'createTicket'];
 
-/** Whether calls of a route are written down. Those of workers are not. */
-export function isAudited(route: Route): boolean {
-  return route.method !== 'GET' && route.scope !== null && route.scope !== 'work' && !NOT_AUDITED.includes(route);
+/** Whether calls of an operation are written down. Those of workers are not. */
+export function isAudited(name: RouteName): boolean {
+  const { method, scope } = routes[name];
+  return method !== 'GET' && scope !== null && scope !== 'work' && !NOT_AUDITED.includes(name);
 }
 
-/**
- * Hooks of a route. The entry is written before the change, so a change that cannot be recorded is not made, and a process that
- * dies leaves an entry without a result. The result is added before the reply is sent; if that fails, the log has it.
- */
-export function auditHooks(route: Route, scheduler: Scheduler, log: Log) {
-  const entryOf = (request: FastifyRequest, status: number | null): NewAuditEntry => ({
-    actor: request.principal.name,
-    address: request.address,
-    action: actionOf(route),
-    path: pathIn(request).slice(0, 1_024),
-    status,
-    requestId: request.id,
-  });
-  return {
-    async preHandler(request: FastifyRequest): Promise<void> {
-      try {
-        request.auditId = await scheduler.addAudit(entryOf(request, null), AbortSignal.timeout(WRITE_TIMEOUT_MS));
-      } catch (cause) {
-        if (isWorkronError(cause)) throw cause;
-        const detail = 'Nothing was changed: the audit could not be written';
-        throw new WorkronError('store_unavailable', detail, { cause });
-      }
-    },
-    async onSend(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-      // Without a caller there was no change. The log has refusals.
-      if (request.principal === undefined) return;
-      const entry = entryOf(request, reply.statusCode);
-      const { requestId: request_id, ...shown } = entry;
-      log.info({ ...shown, request_id }, 'audit');
-      const signal = AbortSignal.timeout(WRITE_TIMEOUT_MS);
-      const { auditId } = request;
-      const written =
-        auditId === null ? scheduler.addAudit(entry, signal) : scheduler.endAudit(auditId, reply.statusCode, signal);
-      await written.catch((error: unknown) => {
-        log.error({ error, ...shown, request_id }, 'the result of a change was not written to the audit');
-      });
-    },
-  };
+/** Answers a call, with its entry in the audit. */
+export async function perform(handler: RouteHandler, call: Call): Promise<Answer> {
+  const isTrial = (call.body as { dry_run?: boolean } | undefined)?.dry_run === true;
+  if (isTrial || !isAudited(handler.name)) return await handler.handle(call);
+  return await call.scheduler.decide(decisionOf(handler, call), (entry) => handler.handle({ ...call, entry }));
+}
+
+/** `cancelJob` of job 12 is `job.cancel` about `job/12`. Without a body it is refused before it was read. */
+export function decisionOf(
+  { name, decides }: Pick<RouteHandler, 'name' | 'decides'>,
+  call: Pick<Call, 'principal' | 'remoteAddress' | 'requestId' | 'params'> & { body?: unknown },
+): Decision {
+  const [, named = '', noun = ''] = /^([a-z]+)(.+)$/.exec(name) ?? [];
+  const kind = noun.charAt(0).toLowerCase() + noun.slice(1);
+  const { params, body, principal, remoteAddress: address, requestId } = call;
+  const verb = body === undefined || decides === undefined ? named : decides(body as never);
+  const [id = (body as { name?: string } | undefined)?.name] = Object.values(params);
+  const subject = id === undefined ? null : cleanText(`${kind}/${id}`).slice(0, 1_024);
+  return { actor: principal.name, address, action: `${kind}.${verb}`, subject, requestId };
 }

@@ -2,12 +2,15 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { PAGE_PATH } from '../api/routes.ts';
+import type { Decision } from '../core/audit.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
 import { NEVER } from '../core/never.ts';
+import { decisionOf, isAudited } from './audit.ts';
 import { authenticate, isStillAccepted, type Principal } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import type { Context } from './context.ts';
 import { GuessLimit } from './guess-limit.ts';
+import type { RouteHandler } from './handler.ts';
 import { isForPage } from './page.ts';
 import { pathIn } from './path-in.ts';
 import { checkHost, checkOrigin, checkTarget, isNavigation } from './same-site.ts';
@@ -63,8 +66,19 @@ export function addChecks(
     }
     if (handler === undefined || handler.route.scope === null) return;
     const { scope, forHolder } = handler.route;
-    if (!(forHolder && request.principal.ownWorkersOnly)) authorize(request.principal, scope);
+    if (forHolder && request.principal.ownWorkersOnly) return;
+    try {
+      authorize(request.principal, scope);
+    } catch (error) {
+      if (isAudited(handler.name)) await scheduler.noteRefusal(refusedOf(handler, request), 'forbidden');
+      throw error;
+    }
   });
+}
+
+function refusedOf(handler: RouteHandler, { principal, address, id, params }: FastifyRequest): Decision {
+  const named = params as Readonly<Record<string, string>>;
+  return decisionOf(handler, { principal, remoteAddress: address, requestId: id, params: named });
 }
 
 function identified(principal: Principal | undefined): Principal {

@@ -4,7 +4,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { z } from 'zod';
 import type { Finding } from '../api/doctor.ts';
 import type { BodyOf, QueryOf, ReplyOf, Route } from '../api/route.ts';
+import type { RouteName } from '../api/routes.ts';
 import type { Log } from '../ops/log.ts';
+import type { OpenEntry } from '../scheduler/access/decide.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { Principal } from './authenticate.ts';
 import type { ConcurrencyLimit } from './concurrency-limit.ts';
@@ -44,6 +46,8 @@ export interface Call<Query = unknown, Body = unknown> extends Shared {
   remoteAddress: string;
   requestId: string;
   log: Log;
+  /** The entry of the audit; `null` for calls that are not on record. */
+  entry: OpenEntry | null;
   /** Aborts when the caller hangs up; for `long` routes also when the server closes, or the caller's token or session ends. */
   signal: AbortSignal;
 }
@@ -93,13 +97,17 @@ interface Options<Query, Body, QueryIn, BodyIn> {
   /** The body carries text that jobs printed: its schema cleans unprintable text, so it is not refused. */
   textFromJobs?: boolean;
   bodyLimit?: number;
+  /** The verb of the decision, if the body says more than the name of the operation. */
+  decides?: (body: Body) => string;
   /** Long polls and streams: they end when the server closes. */
   long?: boolean;
   /** Workers and probes call it so often that requests are not logged. */
   quiet?: boolean;
 }
 
-export interface RouteHandler extends Options<unknown, unknown, unknown, unknown> {
+export interface RouteHandler extends Options<unknown, never, unknown, unknown> {
+  /** The name of the operation in the table of routes. */
+  name: RouteName;
   route: Route;
   replies: Readonly<Record<number, ReplySchema>>;
   handle(call: Call): Promise<Answer> | Answer;
@@ -117,6 +125,6 @@ export function handler<
     replies: Replies;
     handle(call: Call<Query, Body>): Promise<Answer<Replies>> | Answer<Replies>;
   },
-): RouteHandler {
-  return { route, ...options } as unknown as RouteHandler;
+): Omit<RouteHandler, 'name'> {
+  return { route, ...options } as unknown as Omit<RouteHandler, 'name'>;
 }

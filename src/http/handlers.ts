@@ -21,7 +21,7 @@ import { workerHandlers } from './handlers/workers.ts';
 import { workflowHandlers } from './handlers/workflows.ts';
 
 /** A route without a handler does not compile. */
-const byName: Record<RouteName, RouteHandler> = {
+const byName: Record<RouteName, Omit<RouteHandler, 'name'>> = {
   ...jobHandlers,
   ...definitionHandlers,
   ...workflowHandlers,
@@ -41,4 +41,7 @@ const byName: Record<RouteName, RouteHandler> = {
   ...systemHandlers,
 };
 
-export const HANDLERS: readonly RouteHandler[] = (Object.keys(routes) as RouteName[]).map((name) => byName[name]);
+export const HANDLERS: readonly RouteHandler[] = (Object.keys(routes) as RouteName[]).map((name) => ({
+  name,
+  ...byName[name],
+}));

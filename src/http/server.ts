@@ -11,7 +11,6 @@ import { WorkronError } from '../core/error.ts';
 import type { Log } from '../ops/log.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import { answerCall } from './answer-call.ts';
-import { auditHooks, isAudited } from './audit.ts';
 import { configured, linkPath, type Principal } from './authenticate.ts';
 import { addChecks, DATA_HEADERS } from './checks.ts';
 import { type Context, contextOf } from './context.ts';
@@ -99,8 +98,6 @@ declare module 'fastify' {
     isStillAccepted: () => Promise<boolean>;
     /** Where the request comes from. */
     address: string;
-    /** The entry of the audit; `null` if there is none. */
-    auditId: number | null;
     startedAt: number;
   }
   interface FastifyContextConfig {
@@ -180,7 +177,6 @@ function createApp(log: Log, certificate: ServerCertificate | null): FastifyInst
   app.decorateRequest('isStillAccepted', async () => true);
   app.decorateRequest('startedAt', 0);
   app.decorateRequest('address', '');
-  app.decorateRequest('auditId', null);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.setErrorHandler(send);
@@ -239,7 +235,6 @@ function addRoute(app: FastifyInstance, handler: RouteHandler, context: Context,
     config: { handler },
     bodyLimit: handler.bodyLimit ?? DEFAULT_BODY_BYTES,
     exposeHeadRoute: method === 'GET' && !handler.long,
-    ...(isAudited(handler.route) ? auditHooks(handler.route, context.scheduler, log) : {}),
     handler: (request, reply) => answerCall(handler, request, reply, context, log),
   });
 }

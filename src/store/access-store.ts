@@ -1,6 +1,6 @@
 /** Tokens of the API, sessions of the dashboard, and the audit. */
 
-import type { AuditEntry, AuditFilter, NewAuditEntry } from '../core/audit.ts';
+import type { AuditEnd, AuditEntry, AuditFilter, NewAuditEntry } from '../core/audit.ts';
 import type { NewSession, Session, SessionKind } from '../core/session.ts';
 import type { NewToken, Token, TokenRotation, ValidToken } from '../core/token.ts';
 
@@ -45,7 +45,7 @@ export interface AccessStore {
   addAudit(entries: readonly NewAuditEntry[], signal: AbortSignal): Promise<number[]>;
 
   /** Writes the result of those entries that have none. */
-  endAudit(ids: readonly number[], status: number, signal: AbortSignal): Promise<void>;
+  endAudit(ids: readonly number[], end: AuditEnd, signal: AbortSignal): Promise<void>;
 
   /** Returns entries that match, newest first: those with an id below `before`, all if that is `null`. */
   audit(
@@ -54,8 +54,8 @@ export interface AccessStore {
     signal: AbortSignal,
   ): Promise<AuditEntry[]>;
 
-  /** Returns the entries with one of these paths, newest first. */
-  auditOf(paths: readonly string[], limit: number, signal: AbortSignal): Promise<AuditEntry[]>;
+  /** Returns the entries about one of these subjects, newest first. */
+  auditOf(subjects: readonly string[], limit: number, signal: AbortSignal): Promise<AuditEntry[]>;
 
   /** Deletes up to `limit` entries older than `keepMs`, and returns their number. */
   pruneAudit(keepMs: number, limit: number, signal: AbortSignal): Promise<number>;

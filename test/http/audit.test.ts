@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Route } from '../../src/api/route.ts';
-import { routes } from '../../src/api/routes.ts';
+import { type RouteName, routes } from '../../src/api/routes.ts';
 import { isAudited } from '../../src/http/audit.ts';
 import { systemClock } from '../../src/ops/clock.ts';
 import { openMemory } from '../../src/store/memory/open.ts';
+import { eventually } from '../kit/eventually.ts';
 import { openTestServer } from '../kit/http.ts';
 
 const dying: ((reason: Error) => void)[] = [];
@@ -28,21 +29,21 @@ test('audit: changes and refusals are on record with their caller, others are no
   const shown = body.items.map((entry: Record<string, unknown>) => [
     entry['actor'],
     entry['action'],
-    entry['path'],
-    entry['status'],
+    entry['subject'],
+    entry['result'],
   ]);
   assert.deepEqual(shown, [
-    ['token', 'POST /jobs/:id/cancel', '/jobs/999/cancel', 404],
-    ['ada', 'POST /jobs/:id/retry', `/jobs/${job.id}/retry`, 403],
-    ['token', 'POST /jobs/:id/cancel', `/jobs/${job.id}/cancel`, 200],
-    ['token', 'POST /tokens', '/tokens', 201],
+    ['token', 'job.cancel', 'job/999', 'job_not_found'],
+    ['ada', 'job.retry', `job/${job.id}`, 'forbidden'],
+    ['token', 'job.cancel', `job/${job.id}`, 'ok'],
+    ['token', 'token.create', 'token/ada', 'ok'],
   ]);
   assert.deepEqual([body.items[2].request_id, body.items[2].address], ['mine', '127.0.0.1']);
   assert.ok(!JSON.stringify(body).includes(made.token) && !JSON.stringify(body).includes('secret-of-the-job'));
 
   const list = async (query: string) => (await server.call('GET', `/audit?${query}`, undefined, ADMIN)).body;
   assert.equal((await list('actor=ada')).items.length, 1);
-  assert.equal((await list(`path=/jobs/${job.id}`)).items.length, 2);
+  assert.equal((await list(`subject=job/${job.id}`)).items.length, 2);
   assert.equal((await list('from=1h')).items.length, 4);
   assert.equal((await list('to=1h')).items.length, 0);
   const page = await list('limit=3');
@@ -54,7 +55,7 @@ test('audit: changes and refusals are on record with their caller, others are no
   assert.deepEqual(JSON.parse(lines[0] as string), body.items[0]);
   assert.equal((await server.call('GET', '/audit/export', undefined, ada)).status, 403);
   assert.equal((await server.call('GET', '/audit/export?limit=3', undefined, ADMIN)).status, 400);
-  for (const bad of ['limit=0', 'from=soon', 'who=me', 'cursor=x']) {
+  for (const bad of ['limit=0', 'from=soon', 'who=me', 'cursor=x', 'part_of=x', 'path=/jobs/1']) {
     assert.equal((await server.call('GET', `/audit?${bad}`, undefined, ADMIN)).status, 400, bad);
   }
 });
@@ -85,10 +86,13 @@ test('audit: the entry is there before the change, and without a result if the p
   const answer = server.call('PATCH', '/queues/mail', { paused: true });
   await changed.promise;
   const [entry] = (await server.call('GET', '/audit')).body.items;
-  assert.deepEqual([entry.action, entry.actor, entry.status], ['PATCH /queues/:name', 'local', null]);
+  assert.deepEqual(
+    [entry.action, entry.subject, entry.actor, entry.result],
+    ['queue.pause', 'queue/mail', 'local', null],
+  );
   for (const reject of dying) reject(new Error('gone'));
   assert.equal((await answer).status, 500);
-  assert.equal((await server.call('GET', '/audit')).body.items[0].status, 500);
+  assert.equal((await server.call('GET', '/audit')).body.items[0].result, 'internal');
 });
 
 test('audit: the log says the same, also if the result cannot be written', async () => {
@@ -100,20 +104,67 @@ test('audit: the log says the same, also if the result cannot be written', async
   const log = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error'), child: () => log };
   await using server = await openTestServer({ store: broken, log });
   assert.equal((await server.call('PATCH', '/queues/mail', { paused: true })).status, 200);
-  assert.ok(logged.some((text) => /^info audit .*PATCH \/queues\/:name.*"status":200/.test(text)));
+  assert.ok(logged.some((text) => /^info audit .*"queue\.pause","subject":"queue\/mail","result":"ok"/.test(text)));
   assert.ok(logged.some((text) => text.startsWith('error the result of a change was not written')));
 });
 
 test('audit: every route that changes something is on record, but submissions and the reports of workers', () => {
   const left = Object.entries(routes as Record<string, Route>)
-    .filter(([, route]) => route.method !== 'GET' && route.scope !== 'work' && !isAudited(route))
+    .filter(([name, route]) => route.method !== 'GET' && route.scope !== 'work' && !isAudited(name as RouteName))
     .map(([name]) => name);
-  assert.deepEqual(left.sort(), [
-    'createTicket',
-    'previewSchedule',
-    'rerunJob',
-    'rerunWorkflow',
-    'submitJobs',
-    'submitWorkflow',
-  ]);
+  assert.deepEqual(left.sort(), ['createTicket', 'previewSchedule', 'submitJobs', 'submitWorkflow']);
+});
+
+const signal = AbortSignal.timeout(600_000);
+
+test('audit: a bulk action is one line with its filter and count, and can be unfolded', async () => {
+  await using server = await openTestServer();
+  const commands = Array.from({ length: 3 }, () => ({ command: 'a', queue: 'mail', delay: '1h' }));
+  const { body: jobs } = await server.call('POST', '/jobs', commands);
+  const filter = { queue: 'mail', from: '2h', status: 'scheduled,pending' };
+  await server.call('POST', '/jobs/bulk', { action: 'cancel', filter, dry_run: true });
+  const { body: asked } = await server.call('POST', '/jobs/bulk', { action: 'cancel', filter });
+  await eventually(async () => (await server.call('GET', `/operations/${asked.operation.id}`)).body.status === 'done');
+  const { items } = (await server.call('GET', '/audit')).body;
+  assert.equal(items.length, 1, 'neither its jobs nor the dry run have lines of their own');
+  const [entry] = items;
+  const { from, ...rest } = entry.details.filter;
+  assert.deepEqual([entry.action, entry.subject, entry.result], ['jobs.cancel', null, 'ok']);
+  assert.deepEqual([rest, entry.details.total], [{ queue: 'mail', status: ['scheduled', 'pending'] }, 3]);
+  assert.ok(Date.now() - Date.parse(from) >= 7_200_000);
+  const parts = (await server.call('GET', `/audit?part_of=${entry.id}`)).body.items;
+  assert.deepEqual(
+    parts.map((part: Record<string, unknown>) => [part['action'], part['subject'], part['result'], part['part_of']]),
+    jobs.items.map(({ id }: { id: string }) => ['job.cancel', `job/${id}`, 'ok', entry.id]),
+  );
+  assert.equal((await server.call('GET', `/audit?subject=job/${jobs.items[0].id}`)).body.items.length, 1);
+  const exported = await (await fetch(`${server.url}/audit/export`)).text();
+  assert.equal(exported.trim().split('\n').length, 4);
+});
+
+test('audit: reruns are on record with what they made, and in the history', async () => {
+  await using server = await openTestServer();
+  const { body: job } = await server.call('POST', '/jobs', { command: 'a', delay: '1h' });
+  const { body: again } = await server.call('POST', `/jobs/${job.id}/rerun`);
+  const { body: flow } = await server.call('POST', '/workflows', { name: 'w', steps: [{ key: 's', command: 'a' }] });
+  const { body: next } = await server.call('POST', `/workflows/${flow.id}/rerun`, { from: 's' });
+  const { items } = (await server.call('GET', '/audit')).body;
+  assert.deepEqual(
+    items.map((entry: Record<string, unknown>) => [entry['action'], entry['subject'], entry['details']]),
+    [
+      ['workflow.rerun', `workflow/${flow.id}`, { from: 's', made: `workflow/${next.id}` }],
+      ['job.rerun', `job/${job.id}`, { made: `job/${again.id}` }],
+    ],
+  );
+  const { body: history } = await server.call('GET', `/jobs/${job.id}/history`);
+  const texts = history.items.map(({ text }: { text: string }) => text);
+  assert.ok(texts.includes(`rerun as job/${again.id} by local`), texts.join('\n'));
+});
+
+test('audit: names that no store can hold are cleaned, and refused as before', async () => {
+  const store = openMemory({ clock: systemClock });
+  await using server = await openTestServer({ store });
+  assert.equal((await server.call('PATCH', '/queues/a%00b', { paused: true })).status, 400);
+  const [entry] = await store.audit({}, { before: null, limit: 1 }, signal);
+  assert.deepEqual([entry?.subject, entry?.result], ['queue/a\ufffdb', 'bad_request']);
 });

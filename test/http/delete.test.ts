@@ -29,10 +29,12 @@ test('DELETE /jobs/ID: returns the job as it was; afterwards there is none', asy
   }
   const { body: audit } = await server.call('GET', '/audit');
   assert.deepEqual(
-    audit.items.map((entry: { path: string; status: number }) => [entry.path, entry.status]).slice(0, 2),
+    audit.items
+      .map((entry: Record<string, string>) => [entry['action'], entry['subject'], entry['result']])
+      .slice(0, 2),
     [
-      [`/jobs/${id}`, 404],
-      [`/jobs/${id}`, 200],
+      ['job.delete', `job/${id}`, 'job_not_found'],
+      ['job.delete', `job/${id}`, 'ok'],
     ],
   );
 });

@@ -47,7 +47,7 @@ test('proxy: a user whom it names has the role of the first rule that matches', 
   assert.equal(body.submitted_by, 'ci-7@example.org');
   await server.call('POST', `/jobs/${body.id}/cancel`, undefined, as('ada@example.org'));
   const [entry] = (await server.call('GET', '/audit', undefined, ADMIN)).body.items;
-  assert.deepEqual([entry.actor, entry.status], ['ada@example.org', 200]);
+  assert.deepEqual([entry.actor, entry.action, entry.result], ['ada@example.org', 'job.cancel', 'ok']);
   const { body: session } = await server.call('GET', '/session', undefined, as('bob@example.org'));
   assert.deepEqual([session.name, session.token_needed], ['bob@example.org', false], 'nothing to log out of');
   assert.equal((await server.call('POST', '/session', undefined, as('ada@example.org'))).status, 403);

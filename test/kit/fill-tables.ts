@@ -22,7 +22,7 @@ const BY_NAME: Record<string, string> = {
   parent_id: 'n - n % 2',
   workflow_id: 'n - n % 10',
   'metered_start.name': `'limit:' || n % 100`,
-  'audit.status': '200',
+  'audit.part_of': 'n - n % 10',
   'gang.stops': '0',
   stops: 'null',
   fair_key: 'null',

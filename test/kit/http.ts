@@ -54,7 +54,7 @@ export async function openTestServer(
     store,
     clock: systemClock,
     random: Math.random,
-    log: silentLog,
+    log: options.log ?? silentLog,
     metrics: new Metrics('0', 'test'),
     instanceId,
     notify,

@@ -343,9 +343,9 @@ async function tourAccess(tour: Tour, store: Store): Promise<void> {
       forever,
     ),
   );
-  await tour.call('endAudit 2', () => store.endAudit([1, 2], 200, forever));
+  await tour.call('endAudit 2', () => store.endAudit([1, 2], { result: 'ok', details: null }, forever));
   await tour.call('audit', () => store.audit({}, { before: null, limit: 10 }, forever));
-  await tour.call('auditOf', () => store.auditOf(['/jobs/1'], 10, forever));
+  await tour.call('auditOf', () => store.auditOf(['job/1'], 10, forever));
   await tour.call('pruneAudit', () => store.pruneAudit(0, 1_000, forever));
 }
 

@@ -33,13 +33,13 @@ test('actor: its changes are in the audit with their results', async () => {
   await nightly.pause();
   const entries = await store.audit({}, { before: null, limit: 10 }, never);
   assert.deepEqual(
-    entries.map(({ actor, address, action, path, status }) => [actor, address, action, path, status]).reverse(),
+    entries.map(({ actor, address, action, subject, result }) => [actor, address, action, subject, result]).reverse(),
     [
-      ['shop', 'library', 'POST /jobs/:id/cancel', `/jobs/${id}/cancel`, 200],
-      ['shop', 'library', 'POST /jobs/:id/retry', `/jobs/${id}/retry`, 200],
-      ['shop', 'library', 'POST /jobs/:id/retry', `/jobs/${id}/retry`, 409],
-      ['shop', 'library', 'PUT /schedules/:name', '/schedules/nightly', 200],
-      ['shop', 'library', 'POST /schedules/:name/pause', '/schedules/nightly/pause', 200],
+      ['shop', 'library', 'job.cancel', `job/${id}`, 'ok'],
+      ['shop', 'library', 'job.retry', `job/${id}`, 'ok'],
+      ['shop', 'library', 'job.retry', `job/${id}`, 'illegal_transition'],
+      ['shop', 'library', 'schedule.put', 'schedule/nightly', 'ok'],
+      ['shop', 'library', 'schedule.pause', 'schedule/nightly', 'ok'],
     ],
   );
 });

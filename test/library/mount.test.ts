@@ -245,7 +245,7 @@ test('mount: authorize says who calls and what they may, for node and fetch', as
     assert.equal(made.submitted_by, 'cy');
     assert.equal((await as('ada', 'POST', `/jobs/${made.id}/cancel`)).status, 200);
     const { body: audit } = await as('ada', 'GET', '/audit?limit=1');
-    assert.deepEqual([audit.items[0].actor, audit.items[0].status], ['ada', 200]);
+    assert.deepEqual([audit.items[0].actor, audit.items[0].result], ['ada', 'ok']);
     const { body: session } = await as('bob', 'GET', '/session');
     assert.deepEqual([session.name, session.scopes, session.token_needed], ['bob', ['read'], false]);
   }

@@ -1917,9 +1917,9 @@ export const MUTANTS: Mutant[] = [
     name: 'the audit is written after the change',
     edits: [
       {
-        file: 'src/http/audit.ts',
-        from: 'request.auditId = await scheduler.addAudit(entryOf(request, null), AbortSignal.timeout(WRITE_TIMEOUT_MS));',
-        to: 'request.auditId = null;',
+        file: 'src/scheduler/access/decide.ts',
+        from: 'const id = await add({',
+        to: 'await change({ id: 0, details: null });\n      const id = await add({',
       },
     ],
     tests: ['test/http/audit.test.ts'],

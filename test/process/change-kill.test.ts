@@ -22,14 +22,18 @@ interface Page<T> {
   next_cursor: string | null;
 }
 interface Entry {
-  path: string;
+  action: string;
+  subject: string;
   actor: string;
-  status: number | null;
+  result: string | null;
 }
 interface Attempt {
   outcome: string;
   usage: { cpu_ms: number; max_rss_bytes: number | null } | null;
 }
+
+const cancelled = (id: string) => `job.cancel job/${id}`;
+const deleted = (id: string) => `job.delete job/${id}`;
 
 const statusOf = async (url: string, path: string, method = 'GET') => (await fetch(`${url}${path}`, { method })).status;
 
@@ -42,8 +46,12 @@ async function entriesOf(url: string): Promise<Map<string, Entry[]>> {
   const entries = new Map<string, Entry[]>();
   let cursor: string | null = null;
   do {
-    const page: Page<Entry> = await api(url, `/audit?limit=200${cursor === null ? '' : `&cursor=${cursor}`}`);
-    for (const entry of page.items) entries.set(entry.path, [...(entries.get(entry.path) ?? []), entry]);
+    const after = cursor === null ? '' : `&cursor=${cursor}`;
+    const page: Page<Entry> = await api(url, `/audit?limit=200&subject=job/${after}`);
+    for (const entry of page.items) {
+      const decision = `${entry.action} ${entry.subject}`;
+      entries.set(decision, [...(entries.get(decision) ?? []), entry]);
+    }
     cursor = page.next_cursor;
   } while (cursor !== null);
   return entries;
@@ -51,13 +59,14 @@ async function entriesOf(url: string): Promise<Map<string, Entry[]>> {
 
 /** Cancels and deletes until the process is gone. Notes each answer by its path. */
 async function changeUntilGone(url: string, calls: (readonly [method: string, path: string])[]) {
-  const answered = new Map<string, number>();
+  const answered = new Map<string, string>();
   const call = async () => {
     for (let next = calls.pop(); next !== undefined; next = calls.pop()) {
       const [method, path] = next;
       const status = await statusOf(url, path, method).catch(() => undefined);
       if (status === undefined) return;
-      answered.set(path, status);
+      const id = path.split('/')[2] as string;
+      answered.set(method === 'DELETE' ? deleted(id) : cancelled(id), status === 200 ? 'ok' : String(status));
     }
   };
   return { answered, gone: Promise.all(Array.from({ length: CALLERS }, call)) };
@@ -69,7 +78,7 @@ async function round(args: readonly string[]): Promise<boolean> {
   let waiting: string[];
   let ended: string[];
   let bulk: string[];
-  let answered: Map<string, number>;
+  let answered: Map<string, string>;
   {
     await using up = await startWorkron({ args });
     const { url } = up;
@@ -96,27 +105,27 @@ async function round(args: readonly string[]): Promise<boolean> {
   const { url } = up;
   assert.deepEqual(pidsOf(line), [], 'commands of the killed process are gone');
   const entries = await entriesOf(url);
-  for (const [path, status] of answered) {
+  for (const [decision, result] of answered) {
     assert.deepEqual(
-      entries.get(path)?.map((entry) => entry.status),
-      [status],
-      `${path} was answered`,
+      entries.get(decision)?.map((entry) => entry.result),
+      [result],
+      `${decision} was answered`,
     );
   }
   for (const id of waiting) {
     const job = await api<{ status: string }>(url, `/jobs/${id}`);
-    const [entry] = entries.get(`/jobs/${id}/cancel`) ?? [];
+    const [entry] = entries.get(cancelled(id)) ?? [];
     if (job.status === 'cancelled') assert.ok(entry !== undefined, `job ${id}: cancelled with an entry`);
-    if (entry?.status === 200) assert.equal(job.status, 'cancelled');
+    if (entry?.result === 'ok') assert.equal(job.status, 'cancelled');
     assert.ok(['cancelled', 'scheduled'].includes(job.status));
   }
-  for (const id of ended) await isWholeOrGone(url, id, entries.get(`/jobs/${id}`) ?? []);
+  for (const id of ended) await isWholeOrGone(url, id, entries.get(deleted(id)) ?? []);
   await bulkEnded(url, bulk);
   // The bulk action goes on, and its entries get their results.
-  const paths = [...waiting.map((id) => `/jobs/${id}/cancel`), ...ended.map((id) => `/jobs/${id}`)];
-  const unknown = paths.find((path) => entries.get(path)?.[0]?.status === null);
+  const decisions = [...waiting.map(cancelled), ...ended.map(deleted)];
+  const unknown = decisions.find((decision) => entries.get(decision)?.[0]?.result === null);
   if (unknown === undefined) return false;
-  const { stdout } = await callWorkron(['audit', '--path', unknown, '--url', url]);
+  const { stdout } = await callWorkron(['audit', '--subject', unknown.split(' ')[1] as string, '--url', url]);
   assert.match(stdout, /unknown$/m);
   return true;
 }
@@ -126,7 +135,7 @@ async function isWholeOrGone(url: string, id: string, [entry]: readonly Entry[])
   const statuses = new Set(await Promise.all(parts.map((part) => statusOf(url, `/jobs/${id}${part}`))));
   assert.equal(statuses.size, 1, `job ${id} is there with all its parts, or with none: ${[...statuses].join(', ')}`);
   if (statuses.has(404)) return assert.ok(entry !== undefined, `job ${id}: deleted with an entry`);
-  assert.notEqual(entry?.status, 200);
+  assert.notEqual(entry?.result, 'ok');
   const { items } = await api<Page<Attempt>>(url, `/jobs/${id}/attempts`);
   assert.deepEqual(
     items.map(({ outcome }) => outcome),
@@ -142,7 +151,7 @@ async function bulkEnded(url: string, ids: readonly string[]): Promise<void> {
   await eventually(async () => (await left()).items.length === 0);
   const entries = await entriesOf(url);
   for (const id of ids) {
-    const found = (entries.get(`/jobs/${id}/cancel`) ?? []).filter(({ status }) => status === null || status === 200);
+    const found = (entries.get(cancelled(id)) ?? []).filter(({ result }) => result === null || result === 'ok');
     assert.ok(found.length > 0 && found.every(({ actor }) => actor === found[0]?.actor), `job ${id}`);
   }
   const { items } = await api<Page<{ event: string; by: string | null }>>(

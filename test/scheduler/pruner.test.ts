@@ -89,7 +89,7 @@ const OLD_ROWS: Record<string, string> = {
   alarm: `(subject, raised_at) select 's' || n, now() - interval '1 day'`,
   tick: `(schedule_id, kind, key, scheduled_for, through, count, verdict, created_at)
     select 1, 'manual', '', now(), now(), 1, 'ran', now() - interval '1 day'`,
-  audit: `(at, actor, address, action, path, request_id) select now() - interval '1 day', 'a', '', '', '', ''`,
+  audit: `(at, actor, address, action, subject, request_id) select now() - interval '1 day', 'a', '', '', '', ''`,
 };
 
 async function writeOld({ query, schema }: PostgresTestStore, rows: number): Promise<void> {

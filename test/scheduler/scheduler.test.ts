@@ -560,7 +560,7 @@ test('bulk: cancels all matching jobs in batches and reports progress', async ()
     signal,
   );
   await scheduler.submit([command()], {}, signal);
-  const askedBy = { actor: 'ada', address: '127.0.0.1', requestId: 'r1' };
+  const askedBy = { actor: 'ada', address: '127.0.0.1', requestId: 'r1', partOf: 7 };
   const request = { action: 'cancel', filter: { queue: 'q' }, askedBy } as const;
   assert.deepEqual(await scheduler.bulk({ ...request, dryRun: true }, signal), { total: 1_200, operation: null });
   const { operation } = await scheduler.bulk({ ...request, dryRun: false }, signal);
@@ -584,19 +584,19 @@ test('bulk: each job has an entry in the audit: with its result, or none if the 
     endAudit: (...call) => (dies ? Promise.reject(new Error('killed')) : inner.endAudit(...call)),
   }));
   const { items } = await scheduler.submit([command(), command()], {}, signal);
-  const askedBy = { actor: 'ada', address: '10.0.0.1', requestId: 'r1' };
+  const askedBy = { actor: 'ada', address: '10.0.0.1', requestId: 'r1', partOf: 7 };
   await scheduler.bulk({ action: 'cancel', filter: {}, askedBy, dryRun: false }, signal);
   const loop = bulkRunner(context, bulkWake);
   await assert.rejects(loop.tick(signal), /killed/);
   dies = false;
   while ((await loop.tick(signal)) !== undefined);
   const [first] = items.map(({ job }) => job.id);
-  const entries = await scheduler.audit({ path: `/jobs/${first}/` }, { before: null, limit: 10 }, signal);
+  const entries = await scheduler.audit({ subject: `job/${first}` }, { before: null, limit: 10 }, signal);
   assert.deepEqual(
-    entries.map(({ actor, address, action, path, status }) => [actor, address, action, path, status]),
-    [409, null].map((status) => ['ada', '10.0.0.1', 'POST /jobs/:id/cancel', `/jobs/${first}/cancel`, status]),
+    entries.map(({ actor, address, action, subject, result }) => [actor, address, action, subject, result]),
+    ['illegal_transition', null].map((result) => ['ada', '10.0.0.1', 'job.cancel', `job/${first}`, result]),
   );
-  assert.ok(entries.every(({ requestId }) => requestId === 'r1'));
+  assert.ok(entries.every(({ requestId, partOf }) => requestId === 'r1' && partOf === 7));
   const changes = (await scheduler.history(first ?? 0, signal)).filter(({ event }) => event === 'changed');
   assert.deepEqual(
     changes.map(({ text, by }) => [text, by]),

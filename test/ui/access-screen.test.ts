@@ -84,13 +84,13 @@ test('access: the audit is listed, filtered and exported', async () => {
   await dashboard.client.resumeSchedule('nightly-backup');
   await using screen = await openAs(TOKEN, '/ui/access?tab=audit');
   const { page } = screen;
-  await page.getByRole('row', { name: /\/schedules\/nightly-backup\/pause done 200/ }).waitFor();
-  await page.getByLabel('Part of the path').fill('nightly-backup');
+  await page.getByRole('row', { name: /schedule\.pause schedule\/nightly-backup done/ }).waitFor();
+  await page.getByLabel('Part of the subject').fill('nightly-backup');
   await page
-    .getByRole('row', { name: /\/session/ })
+    .getByRole('row', { name: /session\.open/ })
     .first()
     .waitFor({ state: 'detached' });
-  assert.match(await page.evaluate<string>('location.search'), /path=nightly-backup/);
+  assert.match(await page.evaluate<string>('location.search'), /subject=nightly-backup/);
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByText('Export as JSON lines').click()]);
   assert.equal(download.suggestedFilename(), 'audit.jsonl');
   let text = '';
@@ -98,17 +98,18 @@ test('access: the audit is listed, filtered and exported', async () => {
   const entries = text
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as { path: string; actor: string });
+    .map((line) => JSON.parse(line) as { action: string; subject: string; actor: string });
   assert.deepEqual(
-    entries.map(({ path, actor }) => [path, actor]),
+    entries.map(({ action, subject, actor }) => [action, subject, actor]),
     [
-      ['/schedules/nightly-backup/resume', 'token'],
-      ['/schedules/nightly-backup/pause', 'token'],
-      ['/schedules/nightly-backup/run', 'token'],
+      ['schedule.resume', 'schedule/nightly-backup', 'token'],
+      ['schedule.pause', 'schedule/nightly-backup', 'token'],
+      ['schedule.run', 'schedule/nightly-backup', 'token'],
+      ['schedule.create', 'schedule/nightly-backup', 'token'],
     ],
   );
   await page.getByLabel('Who').fill('nobody');
-  await page.getByText('No change matches').waitFor();
+  await page.getByText('No decision matches').waitFor();
 });
 
 test('jobs: the list is filtered by who submitted them', async () => {

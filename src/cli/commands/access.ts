@@ -5,6 +5,7 @@ import { Argument, Command } from 'commander';
 import type { AuditEntry } from '../../api/audit.ts';
 import { PAGE_PATH, routes } from '../../api/routes.ts';
 import type { MadeToken, Token } from '../../api/token.ts';
+import { decisionText } from '../../api/words/decision.ts';
 import { socketIn } from '../../core/socket-address.ts';
 import { TOKEN_ROLES } from '../../core/token.ts';
 import { version } from '../../node/version.ts';
@@ -186,47 +187,46 @@ export function versionCommand(): Command {
 }
 
 const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
+  { title: 'ID', text: ({ id }) => id, identifies: true },
   { title: 'WHEN', text: ({ at }) => when(at) },
   { title: 'WHO', text: ({ actor }) => oneLine(actor), identifies: true },
   { title: 'FROM', text: ({ address }) => oneLine(address) },
-  {
-    title: 'WHAT',
-    text: ({ action, path }) => oneLine(`${action.split(' ', 1)[0]} ${path}`),
-    flexible: true,
-    identifies: true,
-  },
-  { title: 'RESULT', text: ({ status }) => (status === null ? 'unknown' : String(status)), align: 'right' },
+  { title: 'WHAT', text: (entry) => oneLine(decisionText(entry)), flexible: true, identifies: true },
+  { title: 'RESULT', text: ({ result }) => result ?? 'unknown' },
 ];
 
-const AUDIT_LISTING = { columns: AUDIT_COLUMNS, id: ({ id }: AuditEntry) => id, none: 'no changes' };
+const AUDIT_LISTING = { columns: AUDIT_COLUMNS, id: ({ id }: AuditEntry) => id, none: 'no decisions' };
 const AUDIT_PAGE = 200;
 
 interface AuditFlags {
   actor?: string;
-  path?: string;
+  subject?: string;
+  partOf?: string;
   since?: string;
   until?: string;
   limit: number;
   jsonLines?: boolean;
 }
 
-/** `workron audit`: who changed what. */
+/** `workron audit`: who decided what. */
 export function auditCommand(): Command {
-  const command = listCommand('audit', 'List changes: who, when, from where, what and the result')
-    .option('--actor <NAME>', 'Changes of this caller only')
-    .option('--path <TEXT>', 'Changes whose path contains this, such as /jobs/12')
+  const command = listCommand('audit', 'List decisions: who, when, from where, what and the result')
+    .option('--actor <NAME>', 'Decisions of this caller only')
+    .option('--subject <TEXT>', 'Those about this, such as job/12, queue/mail, or a part of it')
+    .option('--part-of <ID>', 'The jobs that this bulk action changed')
     .option('--since <TIME>', 'From this instant, or this long ago', pastFlag)
     .option('--until <TIME>', 'Before this instant, or this long ago', pastFlag)
     .option('-n, --limit <NUMBER>', 'At most this many entries', countFlag(1, 1_000_000), 50)
     .option('--json-lines', 'Print all that match, one JSON object per line');
-  return command.action(async ({ actor, path, since: from, until: to, limit, jsonLines }: AuditFlags) => {
+  return command.action(async ({ since: from, until: to, limit, jsonLines, partOf, ...asked }: AuditFlags) => {
     const connection = connect(command);
     const entries: AuditEntry[] = [];
     const most = jsonLines ? Number.POSITIVE_INFINITY : limit;
     let seen = 0;
     let cursor: string | undefined;
     do {
-      const query = { actor, path, from, to, limit: Math.min(AUDIT_PAGE, most - seen), cursor };
+      const about = { actor: asked.actor, subject: asked.subject, part_of: partOf };
+      const query = { ...about, from, to, limit: Math.min(AUDIT_PAGE, most - seen), cursor };
       const page = await connection.json(routes.listAudit, { query });
       if (jsonLines) print(page.items.map((entry) => `${jsonText(entry)}\n`).join(''));
       else entries.push(...page.items);

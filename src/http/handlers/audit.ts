@@ -14,13 +14,15 @@ const EXPORT_PAGE = 1_000;
 
 export const auditHandlers = {
   listAudit: handler(routes.listAudit, {
-    summary: 'List who changed what, when, from where and with which result, newest first',
+    summary: 'List who decided what, when, from where and with which result, newest first',
     query: AuditQuery,
     replies: { 200: AuditPage },
     async handle({ scheduler, query, now, signal }) {
-      const { limit = DEFAULT_PAGE_SIZE, cursor, ...asked } = query;
+      const { limit = DEFAULT_PAGE_SIZE, cursor, part_of: partOf, ...asked } = query;
+      // One line for a bulk action, unless its jobs or one of them are asked for.
+      const parts = partOf === undefined && asked.subject !== undefined ? {} : { partOf: partOf ?? null };
       const page = { before: beforeFrom(cursor), limit: limit + 1 };
-      const items = await scheduler.audit(filterOf(asked, now()), page, signal);
+      const items = await scheduler.audit({ ...filterOf(asked, now()), ...parts }, page, signal);
       const shown = items.slice(0, limit);
       const next = items.length > limit ? (shown.at(-1)?.id ?? null) : null;
       return { status: 200, json: { items: shown.map(auditToWire), next_cursor: toCursor(next) } };
@@ -41,10 +43,10 @@ export const auditHandlers = {
 
 type Asked = ReturnType<typeof AuditFilterQuery.parse>;
 
-function filterOf({ actor, path, from, to }: Asked, now: number): AuditFilter {
+function filterOf({ actor, subject, from, to }: Asked, now: number): AuditFilter {
   return {
     ...(actor !== undefined && { actor }),
-    ...(path !== undefined && { path }),
+    ...(subject !== undefined && { subject }),
     ...(from !== undefined && { from: resolveInstant(from, now) }),
     ...(to !== undefined && { to: resolveInstant(to, now) }),
   };

@@ -6,7 +6,7 @@ import { requireRoom } from '../../api/gang.ts';
 import { History, historyToWire } from '../../api/history.ts';
 import { AttemptList, Job, JobDetail, JobPage, Submitted, SubmittedJob, WaitQuery } from '../../api/job.ts';
 import { JobCancel, JobEdit } from '../../api/job-edit.ts';
-import { filterFromWire, JobListQuery } from '../../api/job-filter.ts';
+import { filterFromWire, filterToWire, JobListQuery } from '../../api/job-filter.ts';
 import { JobSubmission, JobsSubmission, MAX_ARRAY_BYTES, MAX_JOB_BYTES, MAX_JOBS } from '../../api/job-submission.ts';
 import {
   attemptToWire,
@@ -73,11 +73,13 @@ export const jobHandlers = {
     summary: 'Cancel, retry or delete every job that matches, as an operation that can be watched',
     body: BulkRequest,
     replies: { 200: BulkAnswer, 202: BulkAnswer },
-    async handle({ scheduler, principal, remoteAddress, requestId, body, now, signal }) {
+    decides: ({ action }) => action,
+    async handle({ scheduler, principal, remoteAddress: address, requestId, entry, body, now, signal }) {
       const dryRun = body.dry_run ?? false;
       const filter = filterFromWire(body.filter, now());
-      const askedBy = { actor: principal.name, address: remoteAddress, requestId };
+      const askedBy = entry === null ? null : { actor: principal.name, address, requestId, partOf: entry.id };
       const { total, operation } = await scheduler.bulk({ action: body.action, filter, askedBy, dryRun }, signal);
+      if (entry !== null) entry.details = { filter: filterToWire(filter), total };
       if (operation === null) return { status: 200, json: { total, dry_run: dryRun, operation } };
       return {
         status: 202,
@@ -164,6 +166,7 @@ export const jobHandlers = {
         signal,
       );
       const json = submittedJobToWire(onlyOne(items));
+      if (call.entry !== null) call.entry.details = { made: `job/${json.id}` };
       return { status: 201, json, headers: { location: pathOf(routes.readJob, json), ...replayHeader(replayed) } };
     },
   }),

@@ -26,6 +26,7 @@ export const queueHandlers = {
   editQueue: handler(routes.editQueue, {
     summary: 'Pause or resume a queue, or limit how many of its jobs run at once or start in a while',
     body: QueueEdit,
+    decides: ({ paused }) => (paused === undefined ? 'edit' : paused ? 'pause' : 'resume'),
     replies: { 200: Queue },
     async handle({ scheduler, params, body, signal }) {
       const name = decode(queueName, params['name'], '/name');

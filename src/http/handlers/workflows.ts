@@ -119,11 +119,12 @@ export const workflowHandlers = {
     summary: 'Run a step and its descendants again, as a new workflow that keeps the results of earlier steps',
     body: RerunRequest,
     replies: { 201: Workflow },
-    async handle({ scheduler, principal, params, body, signal }) {
+    async handle({ scheduler, principal, params, body, entry, signal }) {
       const id = workflowId(params);
       if (principal.queues !== null) await authorizeWorkflow(principal, await scheduler.workflow(id, signal));
       const request = { from: body.from, only: body.only ?? false, submittedBy: submitterOf(principal) };
       const workflow = await scheduler.rerunWorkflow(id, request, signal);
+      if (entry !== null) entry.details = { from: body.from, made: `workflow/${workflow.id}` };
       return {
         status: 201,
         json: workflowToWire(workflow),

@@ -9,6 +9,13 @@ interface EarlierTable {
 }
 
 const EARLIER: Readonly<Record<string, EarlierTable>> = {
+  audit: {
+    columns: ['id', 'at', 'actor', 'address', 'action', 'path', 'status', 'request_id'],
+    convert: ([id, at, actor, address, action, path, status, request]) => {
+      const result = status === null ? null : Number(status) < 400 ? 'ok' : 'bad_request';
+      return [id, at, actor, address, action, path, result, null, null, request].map((value) => value ?? null);
+    },
+  },
   lane: {
     columns: ['id', 'key', 'queue'],
     convert: ([id, key, queue]) => [

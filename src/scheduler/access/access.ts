@@ -1,11 +1,11 @@
 /** Who may call the API: tokens, and the workers that were registered with them. */
 
-import type { NewAuditEntry } from '../../core/audit.ts';
 import { WorkronError } from '../../core/error.ts';
 import type { NewToken, Token, TokenRotation, ValidToken } from '../../core/token.ts';
 import { hashToken, newTokenText } from '../../ops/token-text.ts';
 import type { AccessStore } from '../../store/access-store.ts';
 import type { SchedulerContext } from '../context.ts';
+import { type Decisions, decisionsOf } from './decide.ts';
 import { TokenCache } from './token-cache.ts';
 
 /** A token as it is returned once, when it is made. */
@@ -13,7 +13,7 @@ export interface MadeToken extends Token {
   text: string;
 }
 
-export interface Access {
+export interface Access extends Decisions {
   /** Throws `token_exists` if the name has a valid token. */
   createToken(token: Omit<NewToken, 'hash'>, signal: AbortSignal): Promise<MadeToken>;
   /** Throws `token_not_found` if the name has no valid token. */
@@ -25,9 +25,6 @@ export interface Access {
   validTokenById(id: number): Promise<ValidToken | undefined>;
   /** The valid token whose hash begins so. */
   validTokenByHash(start: string): Promise<ValidToken | undefined>;
-  /** Returns the id of the entry. */
-  addAudit: (entry: NewAuditEntry, signal: AbortSignal) => Promise<number>;
-  endAudit: (id: number, status: number, signal: AbortSignal) => Promise<void>;
   audit: AccessStore['audit'];
   /** Who registered a worker: `null` if it is not a caller of the API; `undefined` if there is no such worker. */
   registrantOf(workerId: number, signal: AbortSignal): Promise<string | null | undefined>;
@@ -40,6 +37,7 @@ export function accessOf({ store, clock, log }: SchedulerContext): Access {
   const cache = new TokenCache({ store, clock, log });
   const registrants = new Map<number, string | null>();
   return {
+    ...decisionsOf({ store, log }),
     async createToken(token, signal) {
       const text = newTokenText();
       const made = await store.createToken({ ...token, hash: hashToken(text) }, signal);
@@ -62,8 +60,6 @@ export function accessOf({ store, clock, log }: SchedulerContext): Access {
       if (count === 0) throw noToken(name);
       return count;
     },
-    addAudit: async (entry, signal) => (await store.addAudit([entry], signal))[0] as number,
-    endAudit: (id, status, signal) => store.endAudit([id], status, signal),
     audit: (filter, page, signal) => store.audit(filter, page, signal),
     tokens: (signal) => store.tokens(signal),
     validToken: (text) => cache.byHash(hashToken(text)),

@@ -2,6 +2,7 @@
  * Bulk operations: cancel, retry or delete all jobs that match a filter, in batches, with visible progress and across restarts.
  */
 
+import type { AuditResult } from '../../core/audit.ts';
 import { WorkronError } from '../../core/error.ts';
 import { isTerminal, TERMINAL_STATUSES } from '../../core/job.ts';
 import type { JobFilter } from '../../core/job-filter.ts';
@@ -94,19 +95,21 @@ async function step(context: SchedulerContext, operation: Operation, signal: Abo
  */
 async function changeWithAudit(
   context: SchedulerContext,
-  { action, askedBy }: Operation,
+  operation: Operation,
   jobs: readonly Member[],
   signal: AbortSignal,
 ): Promise<number> {
   const { store } = context;
   const ids = jobs.map(({ id }) => id);
-  const audited = askedBy === null ? [] : ids.map((id) => auditEntryOf(action, id, askedBy));
+  const audited = ids.flatMap((id) => auditEntryOf(operation, id));
   const entries = audited.length === 0 ? [] : await store.addAudit(audited, signal);
-  const changed = new Set(await changeJobs(context, action, jobs, signal));
+  const changed = new Set(await changeJobs(context, operation.action, jobs, signal));
   const made = entries.filter((_, index) => changed.has(ids[index] as number));
   const refused = entries.filter((_, index) => !changed.has(ids[index] as number));
-  if (made.length > 0) await store.endAudit(made, 200, signal);
-  if (refused.length > 0) await store.endAudit(refused, 409, signal);
+  const end = (entries: readonly number[], result: AuditResult) =>
+    entries.length === 0 ? undefined : store.endAudit(entries, { result, details: null }, signal);
+  await end(made, 'ok');
+  await end(refused, 'illegal_transition');
   return changed.size;
 }
 

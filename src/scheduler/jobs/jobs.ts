@@ -5,7 +5,7 @@ import { WorkronError } from '../../core/error.ts';
 import {
   type HistoryEntry,
   historyOf,
-  historyPaths,
+  historySubjects,
   MAX_HISTORY_CHANGES,
   MAX_HISTORY_PARENTS,
 } from '../../core/history.ts';
@@ -121,7 +121,7 @@ export function jobsOf(context: SchedulerContext, bulkWake: Wake, stopped: Abort
       const parents = parentIds.length === 0 ? [] : await store.read(parentIds, signal);
       const [attempts, audit] = await Promise.all([
         store.attempts(id, signal),
-        store.auditOf(historyPaths(job), MAX_HISTORY_CHANGES, signal),
+        store.auditOf(historySubjects(job), MAX_HISTORY_CHANGES, signal),
       ]);
       return historyOf(job, { attempts, parents, audit });
     },

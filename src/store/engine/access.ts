@@ -1,6 +1,6 @@
 /** Tokens of the API, sessions of the dashboard, sealed secrets, and the audit. */
 
-import type { AuditEntry, AuditFilter, NewAuditEntry } from '../../core/audit.ts';
+import type { AuditEnd, AuditEntry, AuditFilter, NewAuditEntry } from '../../core/audit.ts';
 import type { SealedSecret, StoredSecret } from '../../core/secret.ts';
 import { type NewSession, SEEN_EVERY_MS, type Session, type SessionKind } from '../../core/session.ts';
 import { lifeAfterRotation, type NewToken, type Token, type TokenRotation, type ValidToken } from '../../core/token.ts';
@@ -158,8 +158,10 @@ const entry = columns<AuditEntry>({
   actor: 'text',
   address: 'text',
   action: 'text',
-  path: 'text',
-  status: 'int',
+  subject: 'text',
+  result: 'text',
+  details: 'json',
+  partOf: 'bigint',
   requestId: 'text',
 });
 const id = columns<Pick<AuditEntry, 'id'>>({ id: 'bigint' });
@@ -169,25 +171,26 @@ async function addAudit(tx: Tx, entries: readonly NewAuditEntry[]): Promise<numb
   return added.map((row) => row.id);
 }
 
-async function endAudit(tx: Tx, ids: readonly number[], status: number): Promise<void> {
-  await tx.run(sql`update audit set status = ${status} where id ${anyOf(ids)} and status is null`);
+async function endAudit(tx: Tx, ids: readonly number[], { result, details }: AuditEnd): Promise<void> {
+  await tx.run(sql`update audit set ${entry.set({ result, details })} where id ${anyOf(ids)} and result is null`);
 }
 
 function audit(tx: Tx, filter: AuditFilter, page: { before: number | null; limit: number }): Promise<AuditEntry[]> {
-  const { actor, path, from, to } = filter;
+  const { actor, subject, from, to, partOf } = filter;
   const isAsked = allOf([
     actor === undefined ? undefined : sql`actor = ${actor}`,
-    path === undefined ? undefined : sql`${contains('path', path)}`,
+    subject === undefined ? undefined : sql`${contains('subject', subject)}`,
     from === undefined ? undefined : sql`at >= ${at(from)}`,
     to === undefined ? undefined : sql`at < ${at(to)}`,
+    partOf === undefined ? undefined : partOf === null ? sql`part_of is null` : sql`part_of = ${partOf}`,
     page.before === null ? undefined : sql`id < ${page.before}`,
   ]);
   return tx.all(entry, sql`select ${entry} from audit where ${isAsked} order by id desc limit ${page.limit}`);
 }
 
-/** `+ 0`: found by path. In the order of ids, all that is newer would be read. */
-function auditOf(tx: Tx, paths: readonly string[], limit: number): Promise<AuditEntry[]> {
-  const isAsked = sql`path ${anyOf(paths, 'text')}`;
+/** `+ 0`: found by subject. In the order of ids, all that is newer would be read. */
+function auditOf(tx: Tx, subjects: readonly string[], limit: number): Promise<AuditEntry[]> {
+  const isAsked = sql`subject ${anyOf(subjects, 'text')}`;
   return tx.all(entry, sql`select ${entry} from audit where ${isAsked} order by id + 0 desc limit ${limit}`);
 }
 

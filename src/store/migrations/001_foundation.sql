@@ -483,22 +483,25 @@ create table workron.session (
   expires_at timestamptz(3) not null
 ); -- SQLite: without rowid
 
--- Who changed what through the API. A row is written before the change; status is null until its result is known.
+-- Who decided what. A row is written before the change; result is null until it is known. part_of: the bulk action of a job's row.
 create table workron.audit (
   id bigint primary key generated always as identity,
   at timestamptz(3) not null,
   actor text not null,
   address text not null,
   action text not null,
-  path text not null,
-  status integer,
+  subject text,
+  result text,
+  details jsonb,
+  part_of bigint,
   request_id text not null
 );
 
 -- INDEXES --------------------------------------------------------------------------------------------------------------
 
--- The changes of one job, for its history.
-create index audit_path on workron.audit (path);
+-- The decisions about one job, for its history, and the jobs of one bulk action.
+create index audit_subject on workron.audit (subject);
+create index audit_part on workron.audit (part_of, id) where part_of is not null;
 create index audit_at on workron.audit (at);
 
 -- Lists by name and queue. The claim reads none of these.

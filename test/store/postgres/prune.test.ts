@@ -105,7 +105,7 @@ const RETAINED = {
     sweep: ['pruneStats', [HOUR, 1_000]],
   },
   audit: {
-    rows: `(at, actor, address, action, path, request_id) select now() + at, 'a', '', '', 'p' || n, ''`,
+    rows: `(at, actor, address, action, subject, request_id) select now() + at, 'a', '', '', 's' || n, ''`,
     sweep: ['pruneAudit', [HOUR, 1_000]],
   },
   workflow: {

@@ -1,5 +1,6 @@
 import { Link, useSearchParams } from 'wouter';
 import type { AuditEntry, AuditQueryInput } from '../../../../src/api/audit.ts';
+import { decisionText } from '../../../../src/api/words/decision.ts';
 import { client } from '../../data/client.ts';
 import { useLive } from '../../data/use-live.ts';
 import { DownloadLink } from '../../parts/download-link.tsx';
@@ -16,13 +17,13 @@ const SPANS = [
   ['7d', 'the last week'],
   ['30d', 'the last 30 days'],
 ] as const;
-const FILTERS = ['actor', 'path', 'from'] as const;
-/** Paths of the API that are screens, too. */
-const SCREENS = /^\/(jobs|workflows|schedules)\/(?!bulk|apply)[^/]+/;
+const FILTERS = ['actor', 'subject', 'from', 'part_of'] as const;
+/** Subjects that have a screen. */
+const SCREENS: Readonly<Record<string, string>> = { job: 'jobs', workflow: 'workflows', schedule: 'schedules' };
 
-type Filter = Pick<AuditQueryInput, 'actor' | 'path' | 'from'>;
+type Filter = Pick<AuditQueryInput, (typeof FILTERS)[number]>;
 
-/** Who changed what, newest first. The filters are kept in the address. */
+/** Who decided what, newest first. The filters are kept in the address. */
 export function AuditList() {
   const [search, setSearch] = useSearchParams();
   const filter: Filter = Object.fromEntries(
@@ -48,7 +49,7 @@ export function AuditList() {
       {list.data === undefined ? (
         list.error === null && <Loading />
       ) : list.data.items.length === 0 ? (
-        <Empty title={Object.keys(filter).length > 0 ? 'No change matches' : 'No changes yet'} />
+        <Empty title={Object.keys(filter).length > 0 ? 'No decision matches' : 'No decisions yet'} />
       ) : (
         <AuditTable entries={list.data.items} />
       )}
@@ -77,13 +78,13 @@ function AuditFilter({ filter, onChange }: { filter: Filter; onChange: (next: Fi
         />
       </label>
       <label className="field">
-        <span className="visually-hidden">Part of the path</span>
+        <span className="visually-hidden">Part of the subject</span>
         <input
           type="search"
           data-search=""
-          placeholder="Part of the path, such as /jobs/12"
-          value={filter.path ?? ''}
-          onChange={(event) => onChange({ path: event.target.value })}
+          placeholder="Part of the subject, such as job/12"
+          value={filter.subject ?? ''}
+          onChange={(event) => onChange({ subject: event.target.value })}
         />
       </label>
       <label className="field">
@@ -121,7 +122,7 @@ function AuditTable({ entries }: { entries: readonly AuditEntry[] }) {
             <What entry={entry} />
           </td>
           <td data-label="Result">
-            <Result status={entry.status} />
+            <Result result={entry.result} />
           </td>
           <td data-label="From" className="faint">
             {visibleLine(entry.address)}
@@ -132,24 +133,24 @@ function AuditTable({ entries }: { entries: readonly AuditEntry[] }) {
   );
 }
 
-/** The request, with a link to the screen of what it changed. */
-function What({ entry: { action, path } }: { entry: AuditEntry }) {
-  const screen = SCREENS.exec(path)?.[0];
-  const shown = <bdi>{visibleLine(path)}</bdi>;
-  return (
-    <>
-      <span className="faint">{action.split(' ', 1)[0]}</span>{' '}
-      {screen === undefined ? shown : <Link href={screen}>{shown}</Link>}
-    </>
-  );
+/** The decision, with a link to the screen of its subject, or to the jobs of a bulk action. */
+function What({ entry }: { entry: AuditEntry }) {
+  const [kind = '', ...rest] = (entry.subject ?? '').split('/');
+  const screen = SCREENS[kind];
+  const shown = <bdi>{visibleLine(decisionText(entry))}</bdi>;
+  if (entry.details?.total !== undefined) {
+    return <Link href={`/access?tab=audit&part_of=${entry.id}`}>{shown}</Link>;
+  }
+  return screen === undefined ? shown : <Link href={`/${screen}/${encodeURIComponent(rest.join('/'))}`}>{shown}</Link>;
 }
 
-function Result({ status }: { status: number | null }) {
-  if (status === null) return <span className="state tone-amber">unknown</span>;
-  const [tone, word] = status < 400 ? ['green', 'done'] : status < 500 ? ['amber', 'refused'] : ['red', 'failed'];
+function Result({ result }: { result: AuditEntry['result'] }) {
+  if (result === null) return <span className="state tone-amber">unknown</span>;
+  if (result === 'ok') return <span className="state tone-green">done</span>;
+  const isFault = result === 'internal' || result === 'store_unavailable';
   return (
-    <span className={`state tone-${tone}`}>
-      {word} <span className="faint">{status}</span>
+    <span className={`state tone-${isFault ? 'red' : 'amber'}`}>
+      {isFault ? 'failed' : 'refused'} <span className="faint">{result}</span>
     </span>
   );
 }

@@ -53,7 +53,7 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
   },
   'src/cli': {
     files: 72,
-    lines: 8_517,
+    lines: 8_537,
     why: 'from 8,512 lines: sockets, doctor --unmark, output that no terminal obeys; why queues and runs stand still',
   },
   'src/core': {
@@ -88,7 +88,7 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
     lines: 7_169,
     why: 'from 6,395 lines: starters that became their user, a namespace for each command',
   },
-  src: { files: 825, lines: 73_204, why: '' },
+  src: { files: 825, lines: 73_224, why: '' },
   'ui/src': { files: 199, lines: 16_075, why: 'from 16,197 lines: expressions of the log view that take linear time' },
 };
 

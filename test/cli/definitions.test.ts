@@ -48,7 +48,7 @@ test('apply, workflow run, show, rm: a stored workflow', async () => {
   assert.equal(await ok('apply', file, '--dry-run'), 'workflow etl: version 1 to store');
   assert.equal(await ok('workflow', 'definitions'), 'no stored workflows; workron apply FILE stores one');
   assert.equal(await ok('apply', file), 'workflow etl: version 1 stored');
-  assert.equal(await ok('apply', file), 'workflow etl is as it was: version 1');
+  assert.equal(await ok('apply', file), 'workflow etl is unchanged: version 1');
   assert.equal(await ok('workflows', 'defs', '-q'), 'etl');
   assert.match(await ok('workflow', 'run', 'etl', '--param', 'day=monday', '--follow'), /^workflow 1 done, after /m);
   const missing = await workron('workflow', 'run', 'etl');

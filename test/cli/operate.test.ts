@@ -456,7 +456,7 @@ test('tokens: one is made, used, rotated and revoked from the command line', asy
   assert.equal(made.code, 0, made.stderr);
   const token = made.stdout.trim();
   assert.match(token, /^wkr_[\w-]{43}$/, 'the token alone is on stdout');
-  assert.match(made.stderr, /token ci \(submitter\), valid until it is revoked; it is not shown again/);
+  assert.match(made.stderr, /^token ci \(submitter\) never expires; copy it now, it won't be shown again\n$/);
 
   assert.equal((await as(token, 'submit', '--queue', 'a', '--', 'true')).code, 0);
   const refused = await as(token, 'submit', '--queue', 'c', '--', 'true');

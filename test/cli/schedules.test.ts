@@ -148,7 +148,7 @@ describe('schedule commands', { concurrency: 2 }, () => {
     for (const run of ['first', 'second']) assert.match(await ok('schedule', 'run', 'sad'), /^started job/, run);
     await eventually(async () => /\nsad +active .* failed +0\/2 /.test(await ok('schedule', 'ls', 'sad')));
     assert.match(await ok('schedule', 'show', 'sad'), /^recent {6}0 of 2 runs succeeded$/m);
-    assert.equal((await ok('schedule', 'ticks', 'sad')).match(/ ran +failed /g)?.length, 2);
+    assert.equal((await ok('schedule', 'ticks', 'sad')).match(/ started +failed /g)?.length, 2);
     await api(server.url, '/schedules/sad', undefined, 'DELETE');
   });
 
@@ -160,7 +160,7 @@ describe('schedule commands', { concurrency: 2 }, () => {
     const ledger = await ok('schedule', 'ticks', 'beat');
     assert.match(
       ledger,
-      /^SCHEDULED FOR +VERDICT +OUTCOME +TOOK +TICKS +THROUGH +KEY +KIND +LATE +RUN\n\S+Z +ran +\w+ .*1 .*tick +\S+ +job \d+/,
+      /^SCHEDULED FOR +TICK +OUTCOME +TOOK +FIRES +KEY +KIND +LATE +RUN\n\S+Z +started +\w+ .*tick +\S+ +job \d+/,
     );
     assert.equal(await ok('schedule', 'pause', 'beat', '--note', 'enough'), 'schedule beat is paused');
     assert.match(await ok('schedule', 'ls', 'bea'), /\nbeat +paused +Every 1s +– /);
@@ -179,6 +179,8 @@ describe('schedule commands', { concurrency: 2 }, () => {
     assert.match(dry.stderr, /3 ticks have no run/);
     assert.equal((await ok('schedule', 'backfill', 'hourly', '--from', '3h', '-q')).split('\n').length, 3);
     assert.equal(await ok('schedule', 'backfill', 'hourly', '--from', '3h'), 'nothing to run');
+    assert.match(await ok('schedule', 'backfill', 'hourly', '--from', '5h'), /^started 2 runs: jobs \d+, \d+$/);
+    assert.match(await ok('schedule', 'ticks', 'hourly'), / started .* backfill +– +job \d+$/m);
   });
 
   test('apply: prints its plan and does it, and nothing the second time', async () => {
@@ -188,14 +190,14 @@ describe('schedule commands', { concurrency: 2 }, () => {
     await writeFile(file, two);
     assert.equal(
       await ok('apply', file, '--dry-run'),
-      '+ add    one\n+ add    two\nschedules.yaml: 2 to add, 0 to change, 0 to remove, 0 as they were',
+      '+ add    one\n+ add    two\nschedules.yaml: 2 to add, 0 to change, 0 to remove, 0 unchanged',
     );
-    assert.match(await ok('apply', file), /schedules.yaml: 2 added, 0 changed, 0 removed, 0 as they were$/);
-    assert.equal(await ok('apply', file), 'schedules.yaml: 0 added, 0 changed, 0 removed, 2 as they were');
+    assert.match(await ok('apply', file), /schedules.yaml: 2 added, 0 changed, 0 removed, 0 unchanged$/);
+    assert.equal(await ok('apply', file), 'schedules.yaml: 0 added, 0 changed, 0 removed, 2 unchanged');
     await writeFile(file, 'schedules:\n  - {name: one, every: 2h, job: {command: a, timeout: 1m}}\n');
     assert.equal(
       await ok('apply', file),
-      '~ change one  (every, job.timeout)\n- remove two\nschedules.yaml: 0 added, 1 changed, 1 removed, 0 as they were',
+      '~ change one  (every, job.timeout)\n- remove two\nschedules.yaml: 0 added, 1 changed, 1 removed, 0 unchanged',
     );
     const other = await workron('apply', file, '--owner', 'somebody');
     assert.deepEqual([other.code, /belongs to "schedules.yaml"/.test(other.stderr)], [5, true]);

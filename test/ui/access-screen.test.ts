@@ -241,7 +241,7 @@ test('cluster: an admin sees the findings of the doctor in the words of the comm
       ),
     );
     assert.equal(await region.locator('.row-bad').count(), bad.length, 'they are seen from afar');
-    await screen.page.getByRole('button', { name: 'Examine again' }).click();
+    await screen.page.getByRole('button', { name: 'Check again' }).click();
     await assertAccessible(screen.page, 'doctor');
   }
   await dashboard.client.cancel(stuck.id);
@@ -249,7 +249,7 @@ test('cluster: an admin sees the findings of the doctor in the words of the comm
   const refused = await fetch(`${dashboard.url}/doctor`, { headers: { authorization: `Bearer ${submitter}` } });
   assert.equal(refused.status, 403);
   await using screen = await openAs(submitter, '/ui/cluster');
-  await screen.page.getByText(/performs all/).waitFor();
+  await screen.page.getByRole('columnheader', { name: 'Last seen' }).waitFor();
   assert.equal(await screen.page.getByRole('region', { name: 'Findings of the doctor' }).count(), 0);
 });
 

@@ -23,6 +23,7 @@ import {
   refuseExtra,
   terminalWidth,
 } from '../client-command.ts';
+import { note } from '../errors/report.ts';
 import { settingsFrom } from '../flags/setting.ts';
 import { collectList, countFlag, durationFlag, oneOfFlag, pastFlag } from '../flags/values.ts';
 import { jsonText } from '../output/json-text.ts';
@@ -118,8 +119,8 @@ function show(command: Command, made: MadeToken): void {
   const { json } = outputOf(command);
   if (json) return printData(made, json);
   print(made.token);
-  const until = made.expires_at === null ? 'until it is revoked' : `until ${made.expires_at}`;
-  process.stderr.write(`token ${oneLine(made.name)} (${made.role}), valid ${until}; it is not shown again\n`);
+  const end = made.expires_at === null ? 'never expires' : `expires ${made.expires_at}`;
+  note(`token ${oneLine(made.name)} (${made.role}) ${end}; copy it now, it won't be shown again`);
 }
 
 function stateOf({ valid, revoked_at, replaced_at }: Token): string {

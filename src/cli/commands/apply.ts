@@ -68,7 +68,7 @@ async function applyWorkflow(
   const { json, quiet } = outputOf(command);
   if (json) return printData(applied, json);
   if (quiet) return applied.changed ? print(name) : undefined;
-  if (!applied.changed) return print(`workflow ${name} is as it was: version ${applied.version}`);
+  if (!applied.changed) return print(`workflow ${name} is unchanged: version ${applied.version}`);
   print(`workflow ${name}: version ${applied.version} ${dryRun ? 'to store' : 'stored'}`);
 }
 
@@ -100,7 +100,7 @@ function summary({ owner, dry_run, items }: ScheduleApplied): string {
   const count = (action: Item['action']) => items.filter((item) => item.action === action).length;
   const words = dry_run ? ['to add', 'to change', 'to remove'] : ['added', 'changed', 'removed'];
   const counts = (['add', 'change', 'remove'] as const).map((action, place) => `${count(action)} ${words[place]}`);
-  return `${owner}: ${counts.join(', ')}, ${count('keep')} as they were`;
+  return `${owner}: ${counts.join(', ')}, ${count('keep')} unchanged`;
 }
 
 /** `workron import`: converts schedules of other systems, for review. */

@@ -14,15 +14,13 @@ import {
   print,
   printData,
   refuseExtra,
-  terminalWidth,
 } from '../client-command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { note } from '../errors/report.ts';
 import { refuseLoneInput } from '../flags/job.ts';
 import { addScheduleEditFlags, addScheduleFlags, scheduleFrom } from '../flags/schedule.ts';
 import { collectList, pastFlag } from '../flags/values.ts';
-import { runOf, TICK_COLUMNS, whenText } from '../output/schedule.ts';
-import { renderTable } from '../output/table.ts';
+import { runOf, whenText } from '../output/schedule.ts';
 import { when } from '../output/when.ts';
 import {
   scheduleLsCommand,
@@ -153,6 +151,9 @@ function nameOf({ name }: Schedule): string {
   return name;
 }
 
+/** How many ids a sentence names. */
+const MAX_IDS = 10;
+
 const keyed = (keys: string[] | undefined, idempotencyKey: string | undefined) => ({
   body: keys === undefined ? {} : { keys },
   headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
@@ -209,5 +210,13 @@ function scheduleBackfillCommand(): Command {
 function showRuns(ticks: readonly Tick[], answer: unknown, { json, quiet }: Output): void {
   if (json) return printData(answer, json);
   if (quiet) return print(ticks.map(({ job_id, workflow_id }) => job_id ?? workflow_id ?? '').join('\n'));
-  print(ticks.length === 0 ? 'nothing to run' : renderTable(TICK_COLUMNS, ticks, terminalWidth()));
+  print(ticks.length === 0 ? 'nothing to run' : `started ${countText(ticks.length, 'run')}: ${runsText(ticks)}`);
+}
+
+/** `jobs 4, 5`, `workflow 3`; of many, the first and the last. */
+function runsText(ticks: readonly Tick[]): string {
+  const noun = ticks[0]?.workflow_id == null ? 'job' : 'workflow';
+  const ids = ticks.flatMap(({ job_id, workflow_id }) => workflow_id ?? job_id ?? []);
+  const shown = ids.length > MAX_IDS ? `${ids[0]} … ${ids.at(-1)}` : ids.join(', ');
+  return `${noun}${ids.length === 1 ? '' : 's'} ${shown}`;
 }

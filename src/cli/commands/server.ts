@@ -2,6 +2,7 @@
 
 import { createReadStream, existsSync, statSync } from 'node:fs';
 import { Command } from 'commander';
+import { byteText } from '../../api/byte-text.ts';
 import { countText } from '../../api/count-text.ts';
 import { isThere } from '../../ops/new-file.ts';
 import type { StoreChoice } from '../../ops/settings/settings.ts';
@@ -130,14 +131,14 @@ export function promoteCommand(): Command {
       const options = { file: source.file, url: target.url, schema, tell: print };
       if (undo) {
         await promotion.undo(options);
-        return print(`schema ${schema} was dropped; ${source.file} is as it was`);
+        return print(`schema ${schema} was dropped; ${source.file} was not changed`);
       }
       if (dryRun) return promotion.rehearse(options);
       const rows = await promotion.promote(options);
       print(
         `${countText(rows, 'row is', 'rows are')} in PostgreSQL. Start it with the same port: workron up --db-url ${target.url.replace(/:[^:@/]*@/, ':…@')}`,
       );
-      print(`${source.file} is as it was, but for a mark: Workron does not start on it again.`);
+      print(`${source.file} was not changed, except for a mark: Workron does not start on it again.`);
     });
 }
 
@@ -160,7 +161,7 @@ export function backupCommand(): Command {
     if (isThere(target)) throw new CliError(EXIT.conflict, `${target} exists already`, { hint: 'name another file' });
     const { copyDatabase } = await import('../../store/sqlite/base/copy-database.ts');
     copyDatabase(store.file, target);
-    print(`${target}: ${statSync(target).size} bytes, a whole copy of ${store.file}`);
+    print(`Backed up ${store.file} to ${target} (${byteText(statSync(target).size)})`);
   });
 }
 

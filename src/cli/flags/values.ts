@@ -164,12 +164,12 @@ export function rateOrNone(text: string): Omit<RateFlag, 'key'> | 'none' {
   return text === 'none' ? text : rateFlag(text);
 }
 
-export interface LimitFlag {
+interface LimitFlag {
   key: string;
   max: number;
 }
 
-export interface RateFlag {
+interface RateFlag {
   key: string;
   limit: number;
   per: number;

@@ -26,19 +26,18 @@ export const SCHEDULE_COLUMNS: readonly Column<ScheduleDetail>[] = [
   { title: 'OUTCOME', text: lastOutcome, format: lastOutcomeFormat },
   { title: 'DONE', text: doneText, format: doneFormat, align: 'right' },
   { title: 'RUNS', text: runsText, flexible: true },
-  { title: 'VERDICT', text: ({ last_verdict }) => last_verdict ?? '–', wide: true },
+  { title: 'LAST TICK', text: ({ last_verdict }) => tickText(last_verdict), wide: true },
   { title: 'OWNER', text: ({ owner }) => oneLine(owner ?? '–'), flexible: true, wide: true },
 ];
 
 /** The columns of ticks whose runs were just started. */
-export const TICK_COLUMNS: readonly Column<Tick>[] = [
+const TICK_COLUMNS: readonly Column<Tick>[] = [
   { title: 'SCHEDULED FOR', text: ({ scheduled_for }) => plain(scheduled_for), identifies: true },
-  { title: 'VERDICT', text: ({ verdict }) => verdict, format: ({ verdict }) => verdictFormat(verdict) },
-  { title: 'TICKS', text: ({ count }) => String(count), align: 'right' },
-  { title: 'THROUGH', text: ({ count, through }) => (count === 1 ? '' : plain(through)) },
+  { title: 'TICK', text: ({ verdict }) => tickText(verdict), format: ({ verdict }) => verdictFormat(verdict) },
+  { title: 'FIRES', text: ({ count, through }) => (count === 1 ? '' : `${count} until ${plain(through)}`) },
   { title: 'KEY', text: ({ key }) => oneLine(key ?? '') },
   { title: 'KIND', text: ({ kind }) => kind },
-  { title: 'LATE', text: ({ lateness }) => (lateness === null ? '' : span(lateness)), align: 'right' },
+  { title: 'LATE', text: lateText, align: 'right' },
   { title: 'RUN', text: runOf },
 ];
 
@@ -118,6 +117,16 @@ function stateFormat(schedule: Schedule): Parameters<typeof styled>[0] {
   return formats[stateOf(schedule) as keyof typeof formats];
 }
 
+/** What became of a tick. */
+function tickText(verdict: string | null): string {
+  return verdict === 'ran' ? 'started' : (verdict?.replaceAll('_', ' ') ?? '–');
+}
+
+/** Only a tick that came by itself can be late. */
+function lateText({ kind, lateness }: Tick): string {
+  return lateness === null || kind !== 'tick' ? '–' : span(lateness);
+}
+
 function verdictFormat(verdict: string | null): Parameters<typeof styled>[0] {
   if (verdict === null) return 'dim';
   if (verdict === 'ran') return 'green';
@@ -126,7 +135,7 @@ function verdictFormat(verdict: string | null): Parameters<typeof styled>[0] {
 
 /** The state of the last run, or why the last tick has none. */
 function lastOutcome({ last_status, last_verdict }: ScheduleDetail): string {
-  if (last_verdict !== null && last_verdict !== 'ran') return last_verdict;
+  if (last_verdict !== null && last_verdict !== 'ran') return tickText(last_verdict);
   return last_status == null ? '–' : stateText(last_status);
 }
 

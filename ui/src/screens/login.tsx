@@ -22,8 +22,7 @@ export function Login({ onIn }: { onIn: () => void }) {
       <form className="card stack" onSubmit={(event) => void submit(event)}>
         <h1>Workron</h1>
         <p className="muted">
-          Enter your token: the one that the server was started with (--token or WORKRON_TOKEN), or one that an
-          administrator made for you.
+          Paste an access token. On the machine of the server, <code>workron open</code> logs you in without one.
         </p>
         <label className="field">
           <span>Token</span>

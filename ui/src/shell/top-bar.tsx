@@ -5,7 +5,7 @@ import { logOut } from '../data/session.ts';
 import { useAction } from '../data/use-action.ts';
 import { useSession } from '../data/use-may.ts';
 import { May } from '../parts/may.tsx';
-import { visibleLine } from '../words/visible-text.ts';
+import { loginText } from '../words/visible-text.ts';
 import { Icon } from './icon.tsx';
 import { LiveChip } from './live-chip.tsx';
 import { currentTheme, nextTheme, onTheme } from './theme.ts';
@@ -45,7 +45,7 @@ export function TopBar({ onSearch, onNewJob, onLogOut }: TopBarProps) {
           <button
             type="button"
             className="small"
-            title={`Logged in as ${visibleLine(session.name)}`}
+            title={loginText(session.name)}
             onClick={() => leave.run()}
             disabled={leave.running}
           >

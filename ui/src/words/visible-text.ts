@@ -24,3 +24,8 @@ export function visibleLine(text: string): string {
 function codePoint(character: string): string {
   return `⟨U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`;
 }
+
+/** How somebody is logged in; `token` is the name of the server's own token. */
+export function loginText(name: string): string {
+  return name === 'token' ? 'Logged in with the server token' : `Logged in as ${visibleLine(name)}`;
+}

@@ -3,7 +3,7 @@ import { useMay, useSession } from '../../data/use-may.ts';
 import { Empty, Loading } from '../../parts/notes.tsx';
 import { PageHead, useTitle } from '../../parts/page-head.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
-import { visibleLine } from '../../words/visible-text.ts';
+import { loginText, visibleLine } from '../../words/visible-text.ts';
 import { AuditList } from './audit-list.tsx';
 import { TokenList } from './token-list.tsx';
 
@@ -29,7 +29,7 @@ export function Access() {
         title="Access"
         sub={
           <span className="faint">
-            Logged in as <bdi>{visibleLine(session.name)}</bdi>
+            <bdi>{loginText(session.name)}</bdi>
           </span>
         }
       />

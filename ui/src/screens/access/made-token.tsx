@@ -7,7 +7,7 @@ export function MadeTokenDialog({ made, onClose }: { made: MadeToken; onClose: (
   return (
     <Dialog title={`Token ${made.name}`} onClose={onClose}>
       <div className="stack">
-        <p className="note">Copy it now: it is not shown again. The store has only its hash.</p>
+        <p className="note">Copy it now: it won't be shown again. The store has only its hash.</p>
         <CopyLine label="Token" text={made.token} />
         <CopyLine label="For the command line and workers" text={`export WORKRON_TOKEN=${made.token}`} />
         <div className="dialog-actions">

@@ -43,7 +43,7 @@ export function TokenList({ own }: { own: string }) {
         list.error === null && <Loading />
       ) : list.data.length === 0 ? (
         <Empty title="No tokens yet">
-          <p>Only the token of the server's settings is valid so far.</p>
+          <p>Only the server's own token works.</p>
           <CopyLine label="Or in a terminal" text={workron('tokens create ci --role submitter --expires 90d')} />
         </Empty>
       ) : (

@@ -42,12 +42,8 @@ export function Cluster() {
       ) : (
         <>
           <Instances instances={cluster.data.instances} />
-          {cluster.data.instances.filter(({ state }) => state === 'online').length > 1 ||
-          cluster.data.duties.some(({ leader }) => leader === null) ? (
-            <Duties duties={cluster.data.duties} />
-          ) : (
-            <p className="muted">One instance performs all {cluster.data.duties.length} duties.</p>
-          )}
+          {(cluster.data.instances.filter(({ state }) => state === 'online').length > 1 ||
+            cluster.data.duties.some(({ leader }) => leader === null)) && <Duties duties={cluster.data.duties} />}
           <NotifyTargets />
           <May scope="admin">
             <Doctor />
@@ -60,7 +56,7 @@ export function Cluster() {
 
 function Instances({ instances }: { instances: ClusterState['instances'] }) {
   return (
-    <Listing title="Instances" columns={['State', 'Instance', 'Roles', 'Leads', 'Version', 'Up since', 'Heard']}>
+    <Listing title="Instances" columns={['State', 'Instance', 'Roles', 'Leads', 'Version', 'Up since', 'Last seen']}>
       {offlineLast(instances).map((instance) => (
         <tr key={instance.id}>
           <td>
@@ -79,7 +75,7 @@ function Instances({ instances }: { instances: ClusterState['instances'] }) {
           <td data-label="Up since">
             <When at={instance.started_at} />
           </td>
-          <td data-label="Heard">
+          <td data-label="Last seen">
             <When at={instance.seen_at} />
           </td>
         </tr>

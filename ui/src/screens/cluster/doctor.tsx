@@ -37,7 +37,7 @@ export function Doctor() {
           </Listing>
           <p>
             <button type="button" disabled={doctor.isFetching} onClick={() => void doctor.refetch()}>
-              Examine again
+              Check again
             </button>
           </p>
         </>

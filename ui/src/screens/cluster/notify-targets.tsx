@@ -36,7 +36,7 @@ export function NotifyTargets() {
       <h2>Notifications</h2>
       {targets.data.length === 0 ? (
         <p className="muted">
-          Nobody is notified about all jobs and schedules. The setting <code>notify</code> adds targets.
+          No installation-wide notifications are set. The setting <code>notify</code> adds targets.
         </p>
       ) : (
         <Listing title="Targets of notifications" columns={['Target', 'Events', 'Test']}>

@@ -75,7 +75,7 @@ function Row({ group, onChoose }: { group: NameGroup; onChoose: (name: string) =
     <tr className={bad ? 'row-bad' : undefined}>
       <th scope="row">
         {name === null ? (
-          <bdi>{title === null ? <span className="faint">without a name</span> : visibleLine(title)}</bdi>
+          <bdi>{title === null ? <span className="faint">(unnamed)</span> : visibleLine(title)}</bdi>
         ) : (
           <button type="button" className="link" onClick={() => onChoose(name)}>
             <bdi>{visibleLine(name)}</bdi>

@@ -18,7 +18,7 @@ export function Total({ state, query }: { state: ListState; query: JobQuery }) {
       {numberText(state.length)}+ jobs{' '}
       <May scope="operate">
         <button type="button" className="link" disabled={count.running} onClick={() => count.run()}>
-          Count all
+          Show total
         </button>
       </May>
     </span>

@@ -30,7 +30,7 @@ export function Keys() {
   return (
     <section className="stack" aria-labelledby="keys">
       <header className="card-head">
-        <h2 id="keys">Limits and rates of keys</h2>
+        <h2 id="keys">Keyed limits</h2>
         <May scope="operate">
           <button type="button" className="small" onClick={() => setEdited('new')}>
             Set limit…
@@ -38,9 +38,7 @@ export function Keys() {
         </May>
       </header>
       {error !== null && <Problem error={error} onRetry={() => void limits.refetch()} />}
-      {limits.data?.length === 0 && rates.data?.length === 0 && (
-        <p className="faint">No limit or rate of a key is in use.</p>
-      )}
+      {limits.data?.length === 0 && rates.data?.length === 0 && <p className="faint">No keyed limits.</p>}
       {(limits.data ?? []).length > 0 && <LimitTable limits={limits.data ?? []} onEdit={setEdited} />}
       {(rates.data ?? []).length > 0 && <RateTable rates={rates.data ?? []} />}
       {holding.length > 0 && <Reservations workers={holding} />}

@@ -57,7 +57,7 @@ export function Queues() {
         queues.error === null && <Loading />
       ) : all.length === 0 ? (
         <Empty title="No queue was used in the last hour">
-          <p>A queue exists as soon as a job names it.</p>
+          <p>Queues are created when first used.</p>
           <CopyLine label="Submit to a queue" text={workron('submit --queue mail', "-- 'echo hello'")} />
         </Empty>
       ) : (

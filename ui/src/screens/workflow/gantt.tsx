@@ -54,8 +54,8 @@ export function Gantt({ workflow }: { workflow: WorkflowDetail }) {
         ))}
       </ol>
       <p className="faint small-text">
-        {critical.size > 0 && `Critical path: ${workflow.critical_path.join(' → ')}. `}Hatched: free to run, waiting for
-        a slot.
+        {critical.size > 0 && `Critical path: ${workflow.critical_path.join(' → ')}. `}Hatched: ready, waiting for a
+        slot.
         {usual !== undefined && usual.count > 0 && ` Outline: the median of ${countText(usual.count, 'earlier run')}.`}
       </p>
     </div>

@@ -137,7 +137,7 @@ function GraphTools({ follow, onFollow, onZoom, onFit, onTurn }: GraphToolsProps
         Fit
       </button>
       <button type="button" className="small" onClick={onTurn}>
-        Turn
+        Rotate
       </button>
       {follow !== null && (
         <button type="button" className="small" aria-pressed={follow} onClick={() => onFollow(!follow)}>

@@ -49,18 +49,11 @@ export const TWINS = {
     parkJobs: 'Moves pending jobs to parkings.',
     unparkJobs: 'Moves jobs that are claimed back to their lanes.',
     dropParkings: 'Deletes parkings without jobs.',
-    openParkings: 'Lets claims look at the jobs that wait for meters.',
-    leftStarts:
-      'Starts that nothing counts any more: of limits whose attempts have ended, of rates whose window is over.',
-    pruneStarts: 'Deletes such starts of meters, and returns their meters.',
-    unusedMeters: 'Meters that nothing uses.',
-    pruneMeters: 'Deletes those of these meters that nothing uses.',
   },
   gangs: {
     holdMembers: 'Blocks members that have succeeded until the others have, too.',
     noteSuccesses: 'Writes the successes of members to their places.',
     leavePlaces: 'Deletes the places of members.',
-    pruneGangs: 'Deletes those of these gangs whose jobs were deleted.',
   },
   contexts: {
     parentEnds: 'How the parents of jobs ended, and their results.',
@@ -89,12 +82,6 @@ export const TWINS = {
   },
   workflows: {
     insertWorkflow: 'Writes a new workflow.',
-  },
-  prune: {
-    pruneKeys: 'Deletes expired unique keys.',
-    pruneIdempotency: 'Deletes expired idempotency keys.',
-    pruneAlarms: 'Deletes alarms that were never cleared.',
-    pruneStats: 'Deletes statistics beyond their retention.',
   },
   read: {
     jobs: 'Jobs by id.',

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import type { Retention, Sweepable } from '../../src/store/duty-store.ts';
+import { engine } from '../../src/store/engine/engine.ts';
 import type { Fragment } from '../../src/store/sql/sql.ts';
 import type { Tx } from '../../src/store/sql/tx.ts';
 
@@ -27,4 +29,10 @@ export async function statementOf(run: (tx: Tx) => Promise<unknown>): Promise<Fr
   const [statement, ...others] = await statementsOf(run);
   assert.ok(statement !== undefined && others.length === 0);
   return statement;
+}
+
+/** The statement that deletes old rows of a table. */
+export async function sweepOf(what: Sweepable, retention: Retention, limit: number): Promise<Fragment> {
+  const { next } = engine.sweep;
+  return await statementOf(async (tx) => next?.run({ tx } as never, ...([what, retention, limit, []] as never[])));
 }

@@ -60,9 +60,9 @@ export const MUTANTS: Mutant[] = [
     name: 'expired idempotency keys are found by reading all keys',
     edits: [
       {
-        file: 'src/store/postgres/sql/prune.ts',
-        from: "`created_at <= ${before('$1')} order by",
-        to: "`created_at + interval '0' <= ${before('$1')} order by",
+        file: 'src/store/engine/sweep.ts',
+        from: 'where created_at <= ',
+        to: "where created_at + interval '0' <= ",
       },
     ],
     tests: ['test/store/postgres/prune.test.ts'],
@@ -71,9 +71,9 @@ export const MUTANTS: Mutant[] = [
     name: 'all expired unique keys are deleted by one statement',
     edits: [
       {
-        file: 'src/store/postgres/sql/prune.ts',
-        from: 'order by expires_at limit $1',
-        to: 'order by expires_at limit 1000 * $1',
+        file: 'src/store/engine/sweep.ts',
+        from: 'order by expires_at ${first}',
+        to: 'order by expires_at',
       },
     ],
     tests: ['test/scheduler/pruner.test.ts'],
@@ -370,37 +370,14 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/store/sqlite/contract.test.ts'],
   },
   {
+    name: 'starts are pruned, and nobody wakes the jobs that wait for them',
+    edits: [{ file: 'src/store/engine/sweep.ts', from: '(await openParkings(tx, limits))', to: 'limits.length' }],
+    tests: ['test/store/parkings.test.ts'],
+  },
+  {
     name: 'a limit that a claim uses meanwhile is pruned (PostgreSQL)',
-    edits: [
-      {
-        file: 'src/store/postgres/sql/meters.ts',
-        from: 'delete from ${s}.meter m using t where m.name = any($1::text[]) and ${isUnused}`',
-        to: 'delete from ${s}.meter m using t where m.name = any($1::text[])`',
-      },
-    ],
+    edits: [{ file: 'src/store/engine/sweep.ts', from: ' and i.version = ${version}', to: '' }],
     tests: ['test/store/postgres/meter-races.test.ts'],
-  },
-  {
-    name: 'starts are pruned, and nobody wakes the jobs that wait for them (PostgreSQL)',
-    edits: [
-      {
-        file: 'src/store/postgres/cluster/prune-meters.ts',
-        from: 'await session.query(sql.openParkings, [limits]);',
-        to: '',
-      },
-    ],
-    tests: ['test/store/parkings.test.ts'],
-  },
-  {
-    name: 'starts are pruned, and nobody wakes the jobs that wait for them (SQLite)',
-    edits: [
-      {
-        file: 'src/store/sqlite/cluster/sweep.ts',
-        from: 'database.run(sql.openParkings, JSON.stringify(limits)) > 0',
-        to: 'limits.length > 0',
-      },
-    ],
-    tests: ['test/store/parkings.test.ts'],
   },
   {
     name: 'jobs wait for one that a claim has chosen and not started (PostgreSQL)',

@@ -23,6 +23,7 @@ import { ledgerMethods } from './schedules/ledger.ts';
 import { scheduleMethods } from './schedules/schedules.ts';
 import { tickMethods } from './schedules/tick.ts';
 import { statistics } from './stats.ts';
+import { sweepMethods } from './sweep.ts';
 import { workerMethods } from './workers.ts';
 
 export const engine = {
@@ -35,6 +36,7 @@ export const engine = {
   ...registry,
   ...outputMethods,
   ...pruneMethods,
+  ...sweepMethods,
   ...queueMethods,
   ...workerMethods,
   ...dutyMethods,

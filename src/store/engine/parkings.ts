@@ -28,13 +28,13 @@ const jobRow = columns<{ jobId: number }>({ jobId: 'bigint' });
 const openedRow = columns<{ meter: string; adopts: boolean }>({ meter: 'text', adopts: 'bool' });
 
 /** `parking.opens_at` of one that claims look at. */
-const NOW_OPEN = spelled({ sqlite: raw('0'), postgres: raw(`'-infinity'`) });
+export const NOW_OPEN = spelled({ sqlite: raw('0'), postgres: raw(`'-infinity'`) });
 /** `parking.opens_at` until a running job ends. */
 const NEVER_OPENS = spelled({ sqlite: raw(`${Number.MAX_SAFE_INTEGER}`), postgres: raw(`'infinity'`) });
 
-/** Lets claims look at the jobs that wait for meters. */
-export async function openParkings(tx: Tx, meters: readonly string[]): Promise<void> {
-  await tx.run(sql`update parking set opens_at = ${NOW_OPEN} where meter ${anyOf(meters, 'text')}`);
+/** Lets claims look at the jobs that wait for meters. Returns the number of parkings. */
+export function openParkings(tx: Tx, meters: readonly string[]): Promise<number> {
+  return tx.run(sql`update parking set opens_at = ${NOW_OPEN} where meter ${anyOf(meters, 'text')}`);
 }
 
 /** When the next rate allows a start, which may be past. */

@@ -115,7 +115,7 @@ async function findEnded(tx: Tx, { status, before, upTo, limit }: Ended): Promis
   let passed = 0;
   if (upTo === 0) return found;
   for (let windows = 0; windows < 2 * WINDOWS && found.length < limit; windows += 1) {
-    if (windows === WINDOWS) passed = Math.max(passed, tx.notes.get(place) ?? 0);
+    if (windows === WINDOWS) passed = Math.max(passed, (tx.notes.get(place) as number | undefined) ?? 0);
     const window = sql`select job_id, ended_at from run where ${isEndedAs(status)} and job_id > ${passed} and job_id <= ${upTo}
       order by job_id limit ${WINDOW}`;
     const rows = await tx.all(

@@ -47,7 +47,7 @@ export interface Tx {
   /** Effects on other jobs, written at the end of the transaction. */
   readonly graphUpdate: GraphUpdate;
   /** What a method leaves for its next call, such as how far it has looked. It may be lost. */
-  readonly notes: Map<string, number>;
+  readonly notes: Map<string, unknown>;
 }
 
 export interface NextItems {

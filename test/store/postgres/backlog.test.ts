@@ -12,6 +12,7 @@ interface Plan {
   'Shared Read Blocks': number;
 }
 
+const KEEP = { doneMs: 3_600_000, otherMs: 3_600_000, statsMs: 3_600_000 };
 const WAITING = 10_000;
 const RUNNING = 10;
 const METERED = 2;
@@ -63,10 +64,6 @@ async function pagesRead(statistics: Statistics): Promise<Map<string, number>> {
     tidyClaims: [id, 0],
     dropParkings: ['{1,2}'],
     hasHeads: ['{-1,-2}', id],
-    leftStarts: ['', 0, 0, 0, 10_000],
-    pruneStarts: [['limit:a', 'rate:a']],
-    unusedMeters: [10_000],
-    pruneMeters: [['limit:a']],
   } as const;
   const pages = new Map<string, number>();
   const note = async (name: string, statement: string, values: readonly unknown[]) => {
@@ -90,6 +87,8 @@ async function pagesRead(statistics: Statistics): Promise<Map<string, number>> {
     leases: () => store.leases(forever),
     findLost: () =>
       store.findLost({ limit: 500, silent: [{ workerId: id, jobId: null, heardAt: 1, leaseMs: 1 }] }, forever),
+    'starts that are left': () => store.sweep('metered_start', KEEP, 10_000, forever),
+    'unused meters': () => store.sweep('meter', KEEP, 10_000, forever),
     healParkings: () => store.healParkings({ after: 0, limit: 1_000 }, forever),
     findSkippable: () => store.findSkippable(500, forever),
     limits: () => store.limits(forever),

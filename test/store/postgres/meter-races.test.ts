@@ -48,45 +48,50 @@ async function useOnce({ store }: PostgresTestStore, job: NewJob, workerId: numb
   await succeed(store, { job: only, workerId });
 }
 
-test('postgres: a limit that a claim uses while the pruner looks for unused ones wakes the jobs that wait for it', async () => {
-  await using given = await openTestPostgres();
-  const { store } = given;
-  const { id } = await register(store, { leaseMs: 3_600_000 });
-  const job = aJob({ limits: [{ key: 'k', max: 1 }] });
-  await useOnce(given, job, id);
-  await using pruner = await holdUp(given, 'meter m, t');
-  const pruning = store.sweep('meter', KEEP, 100, forever);
-  await pruner.reached();
-  const [, waiting] = await submit(store, [job, job]);
-  const [first] = await claim(store, id);
-  assert.ok(first);
-  await pruner.release();
-  await pruning;
-  await succeed(store, { job: first, workerId: id });
-  assert.deepEqual(ids(await claim(store, id)), [waiting?.id]);
-});
+for (const [does, part] of [
+  ['looks for', 'meter m where'],
+  ['deletes', 'meter as m'],
+] as const) {
+  test(`postgres: a limit that a claim uses while the pruner ${does} unused ones wakes the jobs that wait for it`, async () => {
+    await using given = await openTestPostgres();
+    const { store } = given;
+    const { id } = await register(store, { leaseMs: 3_600_000 });
+    const job = aJob({ limits: [{ key: 'k', max: 1 }] });
+    await useOnce(given, job, id);
+    await using pruner = await holdUp(given, part);
+    const pruning = store.sweep('meter', KEEP, 100, forever);
+    await pruner.reached();
+    const [, waiting] = await submit(store, [job, job]);
+    const [first] = await claim(store, id);
+    assert.ok(first);
+    await pruner.release();
+    await pruning;
+    await succeed(store, { job: first, workerId: id });
+    assert.deepEqual(ids(await claim(store, id)), [waiting?.id]);
+  });
 
-test('postgres: a rate that a claim uses while the pruner looks for unused ones keeps its window', async () => {
-  await using given = await openTestPostgres();
-  const { store, schema, query } = given;
-  const { id } = await register(store, { leaseMs: 3_600_000 });
-  const job = aJob({ rates: [{ key: 'k', limit: 1, perMs: 60_000, burst: 0 }] });
-  await useOnce(given, job, id);
-  await query(`delete from "${schema}".metered_start`);
-  await using pruner = await holdUp(given, 'meter m, t');
-  const pruning = store.sweep('meter', KEEP, 100, forever);
-  await pruner.reached();
-  await submit(store, [job, job]);
-  assert.equal((await claim(store, id)).length, 1);
-  await pruner.release();
-  await pruning;
-  await store.sweep('metered_start', KEEP, 100, forever);
-  await store.sweep('meter', KEEP, 100, forever);
-  assert.deepEqual(
-    (await store.rates(forever)).map(({ key, started, waiting }) => ({ key, started, waiting })),
-    [{ key: 'k', started: 1, waiting: 1 }],
-  );
-});
+  test(`postgres: a rate that a claim uses while the pruner ${does} unused ones keeps its window`, async () => {
+    await using given = await openTestPostgres();
+    const { store, schema, query } = given;
+    const { id } = await register(store, { leaseMs: 3_600_000 });
+    const job = aJob({ rates: [{ key: 'k', limit: 1, perMs: 60_000, burst: 0 }] });
+    await useOnce(given, job, id);
+    await query(`delete from "${schema}".metered_start`);
+    await using pruner = await holdUp(given, part);
+    const pruning = store.sweep('meter', KEEP, 100, forever);
+    await pruner.reached();
+    await submit(store, [job, job]);
+    assert.equal((await claim(store, id)).length, 1);
+    await pruner.release();
+    await pruning;
+    await store.sweep('metered_start', KEEP, 100, forever);
+    await store.sweep('meter', KEEP, 100, forever);
+    assert.deepEqual(
+      (await store.rates(forever)).map(({ key, started, waiting }) => ({ key, started, waiting })),
+      [{ key: 'k', started: 1, waiting: 1 }],
+    );
+  });
+}
 
 test('postgres: jobs do not wait for one that its claim has chosen and not started', async () => {
   await using given = await openTestPostgres();

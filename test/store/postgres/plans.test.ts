@@ -56,7 +56,7 @@ const ALLOWED: Record<string, string> = {
   'openOperations operation': 'reads operation_running, which has only those',
   'audit audit': 'by filters that no index has; pages of the newest entries',
   'deleteLanes live': 'every two hours, if lanes seem unused',
-  'unusedMeters meter': 'once a minute, until it has found enough',
+  'sweep meter meter': 'once a minute, until it has found enough',
 };
 
 interface Node {

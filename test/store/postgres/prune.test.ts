@@ -3,10 +3,9 @@ import { test } from 'node:test';
 import pg from 'pg';
 import { forever } from '../../../contract/kit/steps.ts';
 import { engine } from '../../../src/store/engine/engine.ts';
-import { statements } from '../../../src/store/postgres/base/sql.ts';
 import { postgresRenderer } from '../../../src/store/sql/sql.ts';
 import { effort } from '../../effort.ts';
-import { statementOf, statementsOf } from '../../kit/engine-statement.ts';
+import { statementOf, statementsOf, sweepOf } from '../../kit/engine-statement.ts';
 import { openTestPostgres } from '../../kit/postgres.ts';
 import { queriesOf } from '../../kit/store-tour.ts';
 
@@ -89,32 +88,32 @@ test('postgres prune: jobs that were looked at while they were too young are fou
 });
 
 const YOUNG = 20_000;
-/** By table: old rows are days older than young ones; the statement that finds or deletes them, and its parameters. */
+/** By table: old rows are days older than young ones; and what finds or deletes them. */
 const RETAINED = {
   unique_key: {
     rows: `(key, job_id, hold, expires_at) select 'k' || n, n, 'time', now() + at`,
-    sweep: ['pruneKeys', [1_000]],
+    sweep: 'unique_key',
   },
   idempotency: {
     rows: `(key, fingerprint, answer, created_at) select 'k' || n, 'f', '[]', now() + at`,
-    sweep: ['pruneIdempotency', [HOUR, 1_000]],
+    sweep: 'idempotency',
   },
-  alarm: { rows: `(subject, raised_at) select 's' || n, now() + at`, sweep: ['pruneAlarms', [HOUR, 1_000]] },
+  alarm: { rows: `(subject, raised_at) select 's' || n, now() + at`, sweep: 'alarm' },
   stat: {
     rows: `(minute, instance_id, queue, outcome, count, wait, run) select now() + at, 'i', 'q' || n, 'done', 1, '{}', '{}'`,
-    sweep: ['pruneStats', [HOUR, 1_000]],
+    sweep: 'stat',
   },
   audit: {
     rows: `(at, actor, address, action, subject, request_id) select now() + at, 'a', '', '', 's' || n, ''`,
-    sweep: ['pruneAudit', [HOUR, 1_000]],
+    sweep: 'pruneAudit',
   },
   workflow: {
     rows: `(id, name, params, status, created_at, ended_at, total, open_steps) select n, 'w', '{}', 'failed', now() + at, now() + at, 0, 0`,
-    sweep: ['oldWorkflows', []],
+    sweep: 'oldWorkflows',
   },
   gang: {
     rows: `(id, job_id, term, failures, charged, stops, stopping) select 'g' || n, n, 1, 0, 0, 0, false`,
-    sweep: ['pruneGangs', ['', 10]],
+    sweep: 'gang',
   },
 } as const;
 
@@ -129,26 +128,26 @@ test('postgres prune: rows that are kept are not read', async () => {
     await client.query(`vacuum analyze "${schema}".${table}`);
   }
   await client.query('set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_bitmapscan = off');
-  const sql = statements(schema, { prepared: false });
   const render = postgresRenderer(`"${schema}"`);
   const finds = (await statementsOf((tx) => engine.prune.run(tx, KEEP_AN_HOUR, 1_000))).map(render);
   for (const [table, { sweep }] of Object.entries(RETAINED)) {
-    const [name, parameters] = sweep;
     const { text, values } =
-      name === 'pruneAudit'
-        ? render(await statementOf((tx) => engine.pruneAudit.run(tx, ...parameters)))
-        : name === 'oldWorkflows'
+      sweep === 'pruneAudit'
+        ? render(await statementOf((tx) => engine.pruneAudit.run(tx, HOUR, 1_000)))
+        : sweep === 'oldWorkflows'
           ? (finds.find((find) => /\bworkflow w/.test(find.text) && find.values.includes('failed')) ?? assert.fail())
-          : { text: sql[name].text, values: parameters };
+          : sweep === 'gang'
+            ? render(await statementOf((tx) => engine.sweep.run(tx, 'gang', KEEP_AN_HOUR, 10)))
+            : render(await sweepOf(sweep, KEEP_AN_HOUR, 1_000));
     const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
       `explain (analyze, buffers, format json) ${text}`,
       [...values],
     );
     const { Plan: plan } = (rows[0] as (typeof rows)[0])['QUERY PLAN'][0];
     const pages = (plan['Shared Hit Blocks'] as number) + (plan['Shared Read Blocks'] as number);
-    assert.ok(pages < 150, `${name} read ${pages} pages`);
+    assert.ok(pages < 150, `${sweep} read ${pages} pages`);
     const left = await client.query(`select 1 from "${schema}".${table}`);
     if (table === 'workflow') assert.equal(plan['Actual Rows'], 10);
-    else assert.equal(left.rowCount, YOUNG, name);
+    else assert.equal(left.rowCount, table === 'gang' ? YOUNG + 10 : YOUNG, table);
   }
 });

@@ -3,22 +3,22 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { engine } from '../../../src/store/engine/engine.ts';
 import { renderSqlite } from '../../../src/store/sql/sql.ts';
-import { sql } from '../../../src/store/sqlite/base/sql.ts';
-import { statementOf, statementsOf } from '../../kit/engine-statement.ts';
+import { statementOf, statementsOf, sweepOf } from '../../kit/engine-statement.ts';
 import { openTestSqlite } from '../../kit/sqlite.ts';
 
 /** What the writer deletes once a minute, while claims wait for it, and the workflows that the reader finds for it. */
-const SWEEPS = ['pruneKeys', 'pruneIdempotency', 'pruneStats', 'pruneAlarms'] as const;
+const SWEEPS = ['unique_key', 'idempotency', 'stat', 'alarm'] as const;
 
 test('sqlite prune: rows that are kept are not read', async () => {
   await using given = await openTestSqlite();
   using database = new DatabaseSync(given.store.location);
-  const texts = new Map<string, string>(SWEEPS.map((name) => [name, sql[name]]));
+  const retention = { doneMs: 1, otherMs: 1, statsMs: 1 };
+  const texts = new Map<string, string>();
+  for (const what of SWEEPS) texts.set(what, renderSqlite(await sweepOf(what, retention, 1), 0).text);
   for (const name of ['pruneAudit', 'pruneTicks'] as const) {
     const statement = await statementOf((tx) => engine[name].run(tx, 1, 1));
     texts.set(name, renderSqlite(statement, 0).text);
   }
-  const retention = { doneMs: 1, otherMs: 1, statsMs: 1 };
   const finds = (await statementsOf((tx) => engine.prune.run(tx, retention, 1))).map((found) => renderSqlite(found, 0));
   texts.set('oldWorkflows', finds.find(({ text }) => /from workflow w/.test(text))?.text ?? assert.fail());
   for (const [name, text] of texts) {

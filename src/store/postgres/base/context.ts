@@ -1,5 +1,4 @@
 import type { Leadership } from '../cluster/leadership.ts';
-import type { StartRow } from '../cluster/prune-meters.ts';
 import type { LinkedClaims } from '../graph/linked-claims.ts';
 import type { RecentSuccesses } from '../graph/recent-successes.ts';
 import type { Lanes } from '../jobs/lanes.ts';
@@ -35,9 +34,5 @@ export interface Context {
   openClaims: OpenClaims;
   recentSuccesses: RecentSuccesses;
   /** See `Tx`. */
-  notes: Map<string, number>;
-  /** The last gang that `sweep` has looked at. */
-  prunedGangs: { after: string };
-  /** The last start that `sweep` has looked at. */
-  prunedStarts: { after: StartRow };
+  notes: Map<string, unknown>;
 }

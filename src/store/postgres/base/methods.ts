@@ -3,7 +3,6 @@
 import type { LeadRequest } from '../../cluster-store.ts';
 import type { Hint, SideEffects } from '../../hint.ts';
 import { deleteLanes, markLanes } from '../cluster/lanes.ts';
-import { sweep } from '../cluster/sweep.ts';
 import { leaveWorker, registerWorker } from '../cluster/workers.ts';
 import { insertWorkflow } from '../graph/insert-workflow.ts';
 import { applyChanges } from '../jobs/apply-changes.ts';
@@ -41,7 +40,6 @@ export const methods = {
   markLanes,
   deleteLanes,
   findUnlocked,
-  sweep,
 
   outlook,
   appendLogs,

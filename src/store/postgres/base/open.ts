@@ -7,7 +7,6 @@ import type { Log } from '../../../ops/log.ts';
 import { bindAll } from '../../bind.ts';
 import type { Store } from '../../store.ts';
 import { beginFenced, Leadership } from '../cluster/leadership.ts';
-import { FIRST_START } from '../cluster/prune-meters.ts';
 import { complete, enlist } from '../graph/enlist.ts';
 import { LinkedClaims } from '../graph/linked-claims.ts';
 import { RecentSuccesses } from '../graph/recent-successes.ts';
@@ -129,8 +128,6 @@ function createContext(opened: Opened, { lock_space: lockSpace, folds }: Meta): 
     openClaims: new OpenClaims(),
     recentSuccesses: new RecentSuccesses(),
     notes: new Map(),
-    prunedStarts: { after: FIRST_START },
-    prunedGangs: { after: '' },
   };
 }
 

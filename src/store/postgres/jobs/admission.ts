@@ -18,6 +18,7 @@ import {
   withStart,
 } from '../../../core/meter.ts';
 import { lockMeters, readUses } from '../../engine/meter-use.ts';
+import { openParkings } from '../../engine/parkings.ts';
 import type { Tx } from '../../sql/tx.ts';
 import type { Context } from '../base/context.ts';
 import type { CountingSession, Session } from '../base/database.ts';
@@ -171,7 +172,7 @@ export class Admission {
     const missing = this.#started.filter((jobId) => !jobs.some(({ id }) => id === jobId));
     if (missing.length > 0) {
       const unused = missing.flatMap((jobId) => this.#jobs.get(jobId)?.meters ?? []).map(({ name }) => name);
-      await this.#session.query(this.#sql.openParkings, [unused]);
+      await openParkings(this.#tx, unused);
     }
     const starts = jobs.flatMap(({ id, queue }) =>
       [...(this.#jobs.get(id)?.meters ?? []), ...(queues.has(queue) ? [queues.get(queue) as Meter] : [])].map(

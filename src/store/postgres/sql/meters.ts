@@ -1,9 +1,8 @@
 /** Limits and rates: what is in use of them, and the jobs that wait for them. */
 
-import { UNKNOWN_WINDOW_MS } from '../../../core/meter.ts';
 import type { Twins } from '../../statements.ts';
 import { order } from './claim.ts';
-import { instant, nowIn } from './instants.ts';
+import { nowIn } from './instants.ts';
 import { isOpenIn, mayClaimIn } from './may-claim.ts';
 import { isPending, pendingOf } from './standing.ts';
 
@@ -13,14 +12,6 @@ export function metersSql(s: string) {
   const mayClaim = mayClaimIn(s);
   const parked = pendingOf(s, '-p.id');
   const isRecent = `s.at > t.now - coalesce(m.window_ms, 0) * interval '1 ms'`;
-  /** True of start `s` if no limit and no window counts it any more. */
-  const isLeft = `((s.name like 'limit:%' and not exists (
-          select 1 from ${s}.live l where l.job_id = s.job_id and l.attempt = s.attempt and l.claimed offset 0))
-        or (s.name not like 'limit:%' and s.at <= t.now - coalesce(
-          (select m.window_ms from ${s}.meter m where m.name = s.name), ${UNKNOWN_WINDOW_MS}) * interval '1 ms'))`;
-  const isUnused = `m.max is null and m.name not like 'queue:%' and coalesce(m.opens_at, '-infinity') <= t.now
-          and not exists (select 1 from ${s}.metered_start s where s.name = m.name)
-          and not exists (select 1 from ${s}.parking p where p.meter = m.name)`;
   /** Parkings of the meters in $1 that claims look at again. */
   const open = (meters: string) => `update ${s}.parking p set opens_at = '-infinity' where p.meter = any(${meters})`;
   const names = `select s.name from ${s}.metered_start s where s.job_id = any($1::bigint[]) and s.name like 'limit:%'
@@ -59,20 +50,6 @@ export function metersSql(s: string) {
       where l.job_id = any($1::bigint[]) and l.lane < 0 and p.id = -l.lane`,
     dropParkings: `delete from ${s}.parking p where p.id = any($1::integer[])
       and not exists ${parked}`,
-    openParkings: open('$1::text[]'),
-    /** The starts after $1 to $4, at most $5. */
-    leftStarts: `with ${now}
-      select s.name, s.at, s.job_id, s.attempt, ${isLeft} as is_left from t, (
-        select * from ${s}.metered_start s
-        where (s.name, s.at, s.job_id, s.attempt) > ($1, ${instant('$2::float8')}, $3::bigint, $4::integer)
-        order by s.name, s.at, s.job_id, s.attempt limit $5) s`,
-    /** Of the meters $1, which are locked. */
-    pruneStarts: `with ${now}
-      delete from ${s}.metered_start s using t where s.name = any($1::text[]) and ${isLeft} returning s.name`,
-    /** Locks them. Whether they are still unused is read in the next statement. */
-    unusedMeters: `with ${now}
-      select m.name from ${s}.meter m, t where ${isUnused} order by m.name limit $1 for update of m skip locked`,
-    pruneMeters: `with ${now} delete from ${s}.meter m using t where m.name = any($1::text[]) and ${isUnused}`,
 
     // PostgreSQL only: a claim reads and locks in sets.
     closeParkings: `update ${s}.parking p set opens_at = coalesce(to_timestamp(i.opens_at / 1000.0), 'infinity')

@@ -11,7 +11,6 @@ import type { LaneMark } from '../../../core/lane.ts';
 import type { Settled, Success } from '../../../core/lease.ts';
 import { PROBE_BYTES } from '../../../core/output.ts';
 import type { Change } from '../../../core/transition.ts';
-import type { Retention, Sweepable } from '../../duty-store.ts';
 import type { ClaimRequest, Inserted, InsertedAndClaimed, InsertOptions } from '../../job-store.ts';
 import { encodeNewWorkflowInTurns } from '../graph/new-workflow.ts';
 import { decodeRunContext } from '../graph/run-context.ts';
@@ -149,17 +148,6 @@ async function deleteLanes(
   return unused.length === 0 ? 0 : writer.call('deleteLanes', [unused], signal);
 }
 
-async function sweep(
-  { writer, reader }: Threads,
-  what: Sweepable,
-  retention: Retention,
-  limit: number,
-  signal: AbortSignal,
-): Promise<number> {
-  const found = await reader.call('findSwept', [what, limit], signal);
-  return found?.length === 0 ? 0 : writer.call('sweep', [what, { retention, limit, found }], signal);
-}
-
 async function insertWorkflow(
   { writer, clock }: Threads,
   workflow: NewWorkflow,
@@ -183,6 +171,5 @@ export const calls = {
   edit,
   findUnlocked,
   deleteLanes,
-  sweep,
   insertWorkflow,
 };

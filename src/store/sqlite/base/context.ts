@@ -12,7 +12,7 @@ export interface Context {
   heads: LaneHeads;
   fairQueues: FairQueues;
   /** See `Tx`. */
-  notes: Map<string, number>;
+  notes: Map<string, unknown>;
   /** The caller's time when the call was sent. */
   now: number;
   /** Changes to announce after the commit. */

@@ -2,13 +2,11 @@
 
 import { withoutJobs } from '../cluster/lanes.ts';
 import { duties } from '../cluster/leadership.ts';
-import { findSwept } from '../cluster/sweep.ts';
 import { outlook } from '../jobs/outlook.ts';
 import type { Methods } from './protocol.ts';
 
 export const readerMethods = {
   outlook,
-  findSwept,
   withoutJobs,
   duties,
 } satisfies Methods;

@@ -17,7 +17,6 @@ import { keysSql } from '../sql/keys.ts';
 import { lanesSql } from '../sql/lanes.ts';
 import { metersSql } from '../sql/meters.ts';
 import { outputSql } from '../sql/output.ts';
-import { pruneSql } from '../sql/prune.ts';
 import { readSql } from '../sql/read.ts';
 import { schedulesSql } from '../sql/schedules.ts';
 import { schemaSql } from '../sql/schema.ts';
@@ -40,7 +39,6 @@ export const sql = {
   ...dependenciesSql,
   ...groupsSql,
   ...workflowsSql,
-  ...pruneSql,
   ...readSql,
   ...outputSql,
   ...instancesSql,

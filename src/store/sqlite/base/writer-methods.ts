@@ -2,7 +2,6 @@
 
 import { deleteLanes, markLanes } from '../cluster/lanes.ts';
 import { lead, resign } from '../cluster/leadership.ts';
-import { sweep } from '../cluster/sweep.ts';
 import { insertWorkflow } from '../graph/insert-workflow.ts';
 import { applyChanges } from '../jobs/apply-changes.ts';
 import { claim } from '../jobs/claim.ts';
@@ -28,7 +27,6 @@ const writes = {
 
   markLanes,
   deleteLanes,
-  sweep,
 
   insertWorkflow,
 

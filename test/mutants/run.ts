@@ -1,6 +1,6 @@
 /**
  * Plants one fault at a time in a copy of the tree and expects a test to fail. A mutant that survives is a promise that
- * no test checks.
+ * no test checks. The test that fails is named, so that one that fails for another reason is noticed.
  *
  *   npm run mutants [-- PART_OF_A_NAME …]
  */
@@ -31,8 +31,8 @@ async function plant(mutant: Mutant, copy: string): Promise<void> {
   }
 }
 
-/** True if the mutant's tests fail on it. Stops at the first failure; a test that hangs counts as failed. */
-async function isKilled(mutant: Mutant, pgUrl: string): Promise<boolean> {
+/** The first of the mutant's tests that fails on it; `undefined` if it survives. A test that hangs counts as failed. */
+async function killerOf(mutant: Mutant, pgUrl: string): Promise<string | undefined> {
   const copy = await mkdtemp(join(tmpdir(), 'workron-mutant-'));
   try {
     await plant(mutant, copy);
@@ -45,18 +45,21 @@ async function isKilled(mutant: Mutant, pgUrl: string): Promise<boolean> {
       env: { ...process.env, WORKRON_TEST_PG_URL: pgUrl },
     });
     endOnExit('group', child);
-    let failed = false;
-    const fail = () => {
-      failed = true;
+    let killer: string | undefined;
+    const fail = (test: string) => {
+      killer ??= test;
       process.kill(-(child.pid as number), 'SIGKILL');
     };
-    const hangs = setTimeout(fail, KILL_AFTER_MS);
+    const hangs = setTimeout(fail, KILL_AFTER_MS, 'a test that does not end');
+    let output = '';
     child.stdout.on('data', (data: Buffer) => {
-      if (!failed && /^\s*not ok/m.test(data.toString())) fail();
+      output += data.toString();
+      const [, test] = /^\s*not ok \d+ - (.+)\n/m.exec(output) ?? [];
+      if (test !== undefined && killer === undefined) fail(test);
     });
     const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
     clearTimeout(hangs);
-    return failed || code !== 0;
+    return killer ?? (code === 0 ? undefined : `exit code ${code}`);
   } finally {
     await rm(copy, { recursive: true, force: true });
   }
@@ -67,16 +70,16 @@ const chosen = MUTANTS.filter(({ name }) => wanted.length === 0 || wanted.some((
 await using postgres = await startPostgres();
 // A test that fails without any fault would seem to kill every mutant.
 const sound: Mutant = { name: 'none', edits: [], tests: [...new Set(chosen.flatMap(({ tests }) => tests))] };
-if (await isKilled(sound, postgres.url))
-  throw new Error(`a test fails without any fault, one of ${sound.tests.join(', ')}`);
+const faulty = await killerOf(sound, postgres.url);
+if (faulty !== undefined) throw new Error(`a test fails without any fault: ${faulty}`);
 const queue = [...chosen];
 let passed = 0;
 const work = async () => {
   for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
     try {
-      const killed = await isKilled(mutant, postgres.url);
-      if (killed) passed += 1;
-      console.log(`${killed ? 'killed  ' : 'SURVIVED'}  ${mutant.name}`);
+      const killer = await killerOf(mutant, postgres.url);
+      if (killer !== undefined) passed += 1;
+      console.log(killer === undefined ? `SURVIVED  ${mutant.name}` : `killed    ${mutant.name}  (${killer})`);
     } catch (error) {
       console.log(`UNPLANTED ${mutant.name}: ${(error as Error).message}`);
     }

@@ -2,6 +2,7 @@
 
 import type { Attempt, Job } from '../../src/core/job.ts';
 import type { Rate } from '../../src/core/meter.ts';
+import type { Healed } from '../../src/store/duty-store.ts';
 
 type Fail = (rule: string, message: string) => void;
 
@@ -20,6 +21,11 @@ export function checkLimits(claimed: readonly Job[], all: Iterable<Seen>, fail: 
         fail('exact limits', `job ${id} was claimed while ${count - 1} of ${max} jobs of key ${key} ran`);
     }
   }
+}
+
+/** The end of a job opens its limits. So the duty that looks again finds none that jobs wait for in vain: it would hide a lost end. */
+export function checkHealed({ meters }: Healed, fail: Fail): void {
+  if (meters.length > 0) fail('ends open limits', `${meters.join(', ')} had room and was closed`);
 }
 
 /** At the end: in no window did more attempts start than the rate allows. */

@@ -3,11 +3,12 @@
 import { type Attempt, type ClaimedJob, isTerminal, isWaiting, type Job, type NewJob } from '../../src/core/job.ts';
 import { NEVER } from '../../src/core/never.ts';
 import type { Settlement } from '../../src/core/outcome.ts';
+import type { Healed } from '../../src/store/duty-store.ts';
 import type { Inserted, InsertedAndClaimed } from '../../src/store/job-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { Executions } from './executions.ts';
 import { awaitsRecord, checkCharge, checkEnds, checkPlaces } from './witness-gangs.ts';
-import { checkLimits, checkRates } from './witness-meters.ts';
+import { checkHealed, checkLimits, checkRates } from './witness-meters.ts';
 import { checkSchedules } from './witness-schedules.ts';
 
 export class Violation extends Error {
@@ -101,6 +102,7 @@ export class Witness {
       const claimed = claimedBy(name, answer);
       if (answer !== undefined && (name === 'insert' || name === 'insertAndClaim'))
         this.#checkInserted(args, answer as Inserted);
+      if (answer !== undefined && name === 'healParkings') checkHealed(answer as Healed, this.#fail);
       for (const { id, attempt, prefetched } of claimed) {
         if (prefetched) this.#prefetched.add(`${id}/${attempt}`);
         this.#changed.add(id);

@@ -17,7 +17,6 @@ const LONG_FILES: Readonly<Record<string, string>> = {};
 /** `file#function` → why it may have more than 60 lines. */
 const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
   'src/store/postgres/jobs/insert-rows.ts#newlyStored': 'one line for each field of a job',
-  'src/store/postgres/sql/change.ts#changeSql': SQL_TEXT,
   'src/store/postgres/sql/claim.ts#claimSql': SQL_TEXT,
   'src/store/postgres/sql/insert.ts#insertSql': SQL_TEXT,
   'src/store/postgres/sql/meters.ts#metersSql': SQL_TEXT,
@@ -82,13 +81,13 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
     lines: 6_268,
     why: 'from 6,075 lines: retention in parts that do not stop each other, healing',
   },
-  'src/store': { files: 247, lines: 21_953, why: '' },
+  'src/store': { files: 238, lines: 21_374, why: '' },
   'src/worker': {
     files: 76,
     lines: 7_169,
     why: 'from 6,395 lines: starters that became their user, a namespace for each command',
   },
-  src: { files: 821, lines: 73_100, why: '' },
+  src: { files: 812, lines: 72_521, why: '' },
   'ui/src': { files: 199, lines: 16_075, why: 'from 16,197 lines: expressions of the log view that take linear time' },
 };
 

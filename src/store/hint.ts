@@ -1,5 +1,7 @@
 /** Hints: a store uses them to wake its subscribers. They only save waiting: a lost hint is made up for by polling. */
 
+import type { LeaseRef } from '../core/lease.ts';
+
 export type Hint =
   /** Jobs may have become claimable. */
   | { topic: 'work' }
@@ -50,6 +52,8 @@ export class Changes implements Required<Announcement> {
   sideEffects: SideEffects | null = null;
   /** True if jobs may have become claimable, or moved forward in the order of claims. It is not announced. */
   reordered = false;
+  /** Attempts that have ended, so that more of the claimable jobs may run. They are not announced. */
+  readonly endedAttempts: LeaseRef[] = [];
   /** True if the settings of a queue changed. It is not announced. */
   queues = false;
 
@@ -76,6 +80,10 @@ export class Changes implements Required<Announcement> {
   /** Records that more of the claimable jobs may run. */
   madeRoom(): void {
     this.work = true;
+  }
+
+  endedAttempt(attempt: LeaseRef): void {
+    this.endedAttempts.push(attempt);
   }
 
   changedJob(id: number): void {

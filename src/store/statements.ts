@@ -50,11 +50,6 @@ export const TWINS = {
     unparkJobs: 'Moves jobs that are claimed back to their lanes.',
     dropParkings: 'Deletes parkings without jobs.',
   },
-  gangs: {
-    holdMembers: 'Blocks members that have succeeded until the others have, too.',
-    noteSuccesses: 'Writes the successes of members to their places.',
-    leavePlaces: 'Deletes the places of members.',
-  },
   contexts: {
     parentEnds: 'How the parents of jobs ended, and their results.',
     beginWorkflows: 'Marks workflows whose first job was claimed as started.',
@@ -69,8 +64,6 @@ export const TWINS = {
     settledBefore: 'Jobs that an earlier call has settled; its answer was lost.',
   },
   change: {
-    specs: 'The specs of jobs.',
-    editLive: 'Updates the live row of an edited job.',
     askToStop: 'Asks a running job to stop, unless it was asked.',
   },
   dependencies: {
@@ -82,9 +75,6 @@ export const TWINS = {
   },
   workflows: {
     insertWorkflow: 'Writes a new workflow.',
-  },
-  read: {
-    jobs: 'Jobs by id.',
   },
   output: {
     cutLog: 'Deletes chunks that lie wholly between the two kept ends of a log.',

@@ -631,12 +631,12 @@ export const MUTANTS: Mutant[] = [
     name: 'reap checks only the id: a worker that has reported in between loses its job',
     edits: [
       {
-        file: 'src/store/postgres/sql/change.ts',
-        from: "and (i.seen_at is null or i.seen_at = coalesce(${epochMs('w.seen_at')}, 0))",
+        file: 'src/store/engine/changes.ts',
+        from: "and (i.seen_at is null or i.seen_at = coalesce(${msOf('w.seen_at')}, 0))",
         to: '',
       },
     ],
-    tests: ['test/store/postgres/contract.test.ts'],
+    tests: ['test/store/memory/contract.test.ts'],
   },
   {
     name: 'a call is acknowledged before its commit (SQLite)',
@@ -743,26 +743,15 @@ export const MUTANTS: Mutant[] = [
     tests: ['test/worker/launcher-stop.test.ts'],
   },
   {
-    name: 'settle does not check for a cancel request (SQLite)',
+    name: 'settle does not check for a cancel request',
     edits: [
       {
-        file: 'src/store/sqlite/sql/change.ts',
-        from: '(l.cancel_requested_at is not null) = ?5',
-        to: '?5 is not null',
+        file: 'src/store/engine/changes.ts',
+        from: '      and (l.cancel_requested_at is not null) = i.cancel_requested\n',
+        to: '',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],
-  },
-  {
-    name: 'settle does not check for a cancel request (PostgreSQL)',
-    edits: [
-      {
-        file: 'src/store/postgres/sql/change.ts',
-        from: '`(${row}.cancel_requested_at is not null) = i.cancel_requested\n      and coalesce(${row}.failures',
-        to: '`coalesce(${row}.failures',
-      },
-    ],
-    tests: ['test/store/postgres/contract.test.ts'],
   },
   {
     name: 'one bad row fails its whole batch',
@@ -801,9 +790,9 @@ export const MUTANTS: Mutant[] = [
     name: 'a request to cancel forgets the claim of a running job',
     edits: [
       {
-        file: 'src/store/postgres/jobs/apply-changes.ts',
-        from: 'if (ENDS_ATTEMPT.includes(change.kind)) openClaims',
-        to: "if (change.kind !== 'reopen') openClaims",
+        file: 'src/store/engine/changes.ts',
+        from: "  if (change.kind === 'flag') {\n    if (flags & FLAG.group)",
+        to: "  if (change.kind === 'flag') {\n    effects.endedAttempt({ jobId, attempt });\n    if (flags & FLAG.group)",
       },
     ],
     tests: ['test/store/postgres/claims.test.ts'],
@@ -900,9 +889,9 @@ export const MUTANTS: Mutant[] = [
     name: 'edit does not rewrite the live row',
     edits: [
       {
-        file: 'src/store/postgres/jobs/edit.ts',
-        from: '  await session.query(sql.editLive,',
-        to: '  if (runAt !== undefined || wanted.queue !== undefined || wanted.priority !== undefined)\n    await session.query(sql.editLive,',
+        file: 'src/store/engine/edit.ts',
+        from: '  await tx.run(sql`update live set',
+        to: '  if (isMoved)\n    await tx.run(sql`update live set',
       },
     ],
     tests: ['test/store/postgres/locking.test.ts'],
@@ -1559,9 +1548,9 @@ export const MUTANTS: Mutant[] = [
     name: 'a retried member keeps its place of the earlier run',
     edits: [
       {
-        file: 'src/store/sqlite/jobs/apply-changes.ts',
-        from: '  if (reopened.length > 0) context.database.run(sql.leavePlaces, JSON.stringify(reopened));\n',
-        to: '',
+        file: 'src/store/engine/changes.ts',
+        from: 'if (retried.length > 0) {',
+        to: 'if (retried.length < 0) {',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],

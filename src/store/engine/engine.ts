@@ -2,7 +2,9 @@
 
 import { access } from './access.ts';
 import { aheadMethods } from './ahead.ts';
+import { changeMethods } from './changes.ts';
 import { dutyMethods } from './duties.ts';
+import { editMethods } from './edit.ts';
 import { gangMethods } from './gangs.ts';
 import { intakeMethods } from './graph/adopt.ts';
 import { cascadeMethods } from './graph/cascade.ts';
@@ -39,6 +41,8 @@ export const engine = {
   ...sweepMethods,
   ...queueMethods,
   ...workerMethods,
+  ...changeMethods,
+  ...editMethods,
   ...dutyMethods,
   ...gangMethods,
   ...meterMethods,

@@ -103,10 +103,17 @@ export function listedJobFrom(row: JobRow): ListedJob {
   );
 }
 
+/** Jobs by id, in any order. */
+export function jobsById(ids: readonly number[]): Fragment {
+  return sql`select ${wholeJobs} where j.id ${anyOf(ids)}`;
+}
+
 /** Returns the jobs with these ids, in that order; unknown ids are left out. */
 export async function readJobs(tx: Tx, ids: readonly number[]): Promise<Job[]> {
-  if (ids.length === 0) return [];
-  const rows = await tx.all(jobRow, sql`select ${wholeJobs} where j.id ${anyOf(ids)}`);
+  return ids.length === 0 ? [] : jobsInOrder(ids, await tx.all(jobRow, jobsById(ids)));
+}
+
+export function jobsInOrder(ids: readonly number[], rows: readonly JobRow[]): Job[] {
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.flatMap((id) => {
     const row = byId.get(id);

@@ -55,3 +55,8 @@ export const continues = spelled({
   sqlite: raw(`j.spec ->> 'continue_on_failure' is 1`),
   postgres: raw(`coalesce((j.spec -> 'continue_on_failure')::boolean, false)`),
 });
+
+/** A counter of a live or final row. PostgreSQL has null for 0, which takes no room. */
+export function counter(value: string): Spelling {
+  return (dialect) => raw(dialect === 'postgres' ? `nullif(${value}, 0)` : value);
+}

@@ -121,6 +121,15 @@ export function together(statements: readonly Fragment[], counted: boolean): Fra
   return new Fragment(['with part1 as (', ...names, ') select ', ` as now, ${count} as count`], [...statements, now]);
 }
 
+/** One statement of PostgreSQL for several that use the rows that match as the table `held`, of which it returns some columns. */
+export function withHeld(matching: Fragment, writes: readonly Fragment[], answer: Fragment): Fragment {
+  const names = writes.map((_, index) => `), part${index + 1} as (`);
+  return new Fragment(
+    ['with held as materialized (', ...names, ') select ', ' from held'],
+    [matching, ...writes, answer],
+  );
+}
+
 /** True if all conditions are. Those that are `undefined` were not asked for. */
 export function allOf(conditions: readonly (Fragment | undefined)[]): Fragment {
   const asked = conditions.filter((condition) => condition !== undefined);

@@ -20,6 +20,8 @@ export interface Tx {
   run(statement: Fragment): Promise<number>;
   /** Runs statements of which none sees what the others write. `counted`: the first has `returning 1`, and its rows are counted. */
   runTogether(statements: readonly Fragment[], counted?: 'counted'): Promise<{ now: number; count: number }>;
+  /** Reads the rows that match, runs statements that use them as the table `held`, and returns them. None sees what the others write. */
+  writeHeld<Row extends Answer, Answer>(given: HeldWrites<Row, Answer>): Promise<Answer[]>;
   /** The store's time. To be read after the locks that a decision needs, never before them. */
   instant(): Promise<number>;
   /** Keeps other writers of the table waiting until the transaction ends; `share`: unless they ask for the same. Readers go on. */
@@ -48,6 +50,14 @@ export interface Tx {
   readonly graphUpdate: GraphUpdate;
   /** What a method leaves for its next call, such as how far it has looked. It may be lost. */
   readonly notes: Map<string, unknown>;
+}
+
+export interface HeldWrites<Row, Answer> {
+  held: Columns<Row>;
+  matching: Fragment;
+  writes: readonly Fragment[];
+  /** The columns of `held` that are returned. */
+  answer: Columns<Answer>;
 }
 
 export interface NextItems {

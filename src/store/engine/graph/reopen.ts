@@ -7,9 +7,9 @@ import type { Change } from '../../../core/transition.ts';
 import { FLAG } from '../../flags.ts';
 import { keyHeldByOther } from '../../refusals.ts';
 import { columns } from '../../sql/columns.ts';
-import { after, alsoAnyOf, anyOf, now, type Part, raw, type Spelling, spelled, sql } from '../../sql/sql.ts';
+import { after, alsoAnyOf, anyOf, now, type Part, raw, sql } from '../../sql/sql.ts';
 import type { Tx } from '../../sql/tx.ts';
-import { isFinal, listed, lookedUp } from '../standing.ts';
+import { counter, isFinal, listed, lookedUp } from '../standing.ts';
 import { type Edge, edge, edgeState } from './edges.ts';
 import { lockRelatedJobs, type RelatedJob } from './related-jobs.ts';
 import { type Place, type PlaceRow, placeColumns, placeRow, placesOf } from './revive.ts';
@@ -145,11 +145,6 @@ function edgeColumns(sum: EdgeCounters | undefined) {
     brokenEdges: sum?.broken ?? null,
     missedEdges: sum?.missed ?? null,
   };
-}
-
-/** PostgreSQL has null for 0, which takes no room. */
-function counter(value: string): Spelling {
-  return spelled({ sqlite: raw(value), postgres: raw(`nullif(${value}, 0)`) });
 }
 
 /** The final row becomes an attempt like the others, or is deleted if there was none. Returns the instant. */

@@ -7,7 +7,7 @@ import { GraphUpdate } from '../../engine/graph/graph-update.ts';
 import { Locks } from '../../engine/graph/locks.ts';
 import { Changes } from '../../hint.ts';
 import { columns } from '../../sql/columns.ts';
-import { type Fragment, postgresRenderer, raw, sql, together } from '../../sql/sql.ts';
+import { type Fragment, postgresRenderer, raw, sql, together, withHeld } from '../../sql/sql.ts';
 import { type Callable, callable, type Method, type Tx, withNext } from '../../sql/tx.ts';
 import { retryTransaction, UnknownLanes } from '../graph/retry-transaction.ts';
 import { insertRows } from '../jobs/insert-rows.ts';
@@ -61,6 +61,9 @@ async function refreshAndAnnounce(context: Context, tx: Tx, signal: AbortSignal)
 
 export function announce(context: Context, { effects, graphUpdate }: Tx): void {
   context.fairQueues.learn(graphUpdate.fairQueues);
+  for (const { jobId, attempt } of effects.endedAttempts) context.openClaims.release(jobId, attempt);
+  // An end makes room where the number of running jobs is limited.
+  if (effects.endedAttempts.length > 0 && context.lanes.anyLimited) effects.madeRoom();
   if (!effects.isEmpty) context.hints.announce(effects);
 }
 
@@ -84,6 +87,7 @@ export function txOn(context: Context, session: CountingSession): Tx {
       const written = await tx.get(writtenRow, together(parts, counted !== undefined));
       return written as NonNullable<typeof written>;
     },
+    writeHeld: async ({ matching, writes, answer }) => await tx.all(answer, withHeld(matching, writes, answer)),
     instant: async () => (await tx.get(nowRow, sql`select ${raw(schema)}.now() as now`))?.now as number,
     async lockTable(table, mode) {
       const how = mode === 'share' ? 'share' : 'share row exclusive';

@@ -5,10 +5,8 @@ import type { Hint, SideEffects } from '../../hint.ts';
 import { deleteLanes, markLanes } from '../cluster/lanes.ts';
 import { leaveWorker, registerWorker } from '../cluster/workers.ts';
 import { insertWorkflow } from '../graph/insert-workflow.ts';
-import { applyChanges } from '../jobs/apply-changes.ts';
 import { claim } from '../jobs/claim.ts';
 import { findUnlocked } from '../jobs/duties.ts';
-import { edit } from '../jobs/edit.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
@@ -34,8 +32,6 @@ export const methods = {
   start,
   heartbeat,
   settle,
-  applyChanges,
-  edit,
 
   markLanes,
   deleteLanes,

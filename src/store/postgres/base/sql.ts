@@ -8,7 +8,6 @@ import { changeSql } from '../sql/change.ts';
 import { claimSql } from '../sql/claim.ts';
 import { contextsSql } from '../sql/contexts.ts';
 import { dependenciesSql } from '../sql/dependencies.ts';
-import { gangsSql } from '../sql/gangs.ts';
 import { groupsSql } from '../sql/groups.ts';
 import { heartbeatSql } from '../sql/heartbeat.ts';
 import { insertSql } from '../sql/insert.ts';
@@ -17,7 +16,6 @@ import { keysSql } from '../sql/keys.ts';
 import { lanesSql } from '../sql/lanes.ts';
 import { metersSql } from '../sql/meters.ts';
 import { outputSql } from '../sql/output.ts';
-import { readSql } from '../sql/read.ts';
 import { schedulesSql } from '../sql/schedules.ts';
 import { schemaSql } from '../sql/schema.ts';
 import { settleSql } from '../sql/settle.ts';
@@ -47,7 +45,6 @@ function texts(s: string) {
     ...keysSql(s),
     ...claimSql(s),
     ...metersSql(s),
-    ...gangsSql(s),
     ...contextsSql(s),
     ...heartbeatSql(s),
     ...settleSql(s),
@@ -55,7 +52,6 @@ function texts(s: string) {
     ...dependenciesSql(s),
     ...groupsSql(s),
     ...workflowsSql(s),
-    ...readSql(s),
     ...outputSql(s),
     ...instancesSql(s),
     ...schedulesSql(s),

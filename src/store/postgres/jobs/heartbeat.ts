@@ -1,9 +1,8 @@
 import { type Heartbeat, type HeartbeatAnswer, type LeaseRef, listedIn } from '../../../core/lease.ts';
-import { giveBack } from '../../../core/transition.ts';
+import { takeBack } from '../../engine/changes.ts';
 import type { Context } from '../base/context.ts';
+import { inTransaction } from '../base/engine.ts';
 import { numbers } from '../base/values.ts';
-import { read } from '../reads/job-row.ts';
-import { applyChanges } from './apply-changes.ts';
 
 /** Claims are tidied at the first heartbeat that comes later than this. */
 const TIDY_AFTER_MS = 5_000;
@@ -37,7 +36,8 @@ export async function heartbeat(
   const missed = held.filter(
     (row) => !isListed(row) && row.claim_seq !== null && seenClaim !== null && row.claim_seq <= seenClaim,
   );
-  const returned = missed.length === 0 ? [] : await takeBack(context, workerId, missed, signal);
+  const returned =
+    missed.length === 0 ? [] : await inTransaction(context, signal, (tx) => takeBack(tx, workerId, missed.map(refTo)));
   const gone = new Set(returned.map(({ jobId }) => jobId));
   const kept = new Map(held.filter(({ job_id }) => !gone.has(job_id)).map((row) => [row.job_id, row]));
   return {
@@ -69,22 +69,6 @@ export async function renewLeases(
     await database.queryReserved(sql.renewLeases, [ids, attempts, workers], signal);
   }
   return { worker, held };
-}
-
-/** Returns jobs that the worker never received to their queues. Jobs that have changed meanwhile are left as they are. */
-async function takeBack(
-  context: Context,
-  workerId: number,
-  missed: readonly HeldRow[],
-  signal: AbortSignal,
-): Promise<LeaseRef[]> {
-  const attempts = new Map(missed.map(({ job_id, attempt }) => [job_id, attempt]));
-  const jobs = await read(context, [...attempts.keys()], signal);
-  const held = jobs.filter(
-    (job) => job.status === 'running' && job.workerId === workerId && job.attempt === attempts.get(job.id),
-  );
-  const written = await applyChanges(context, giveBack(held), signal);
-  return written.flatMap((job) => (job === undefined ? [] : [{ jobId: job.id, attempt: job.attempt }]));
 }
 
 function refTo({ job_id, attempt }: HeldRow): LeaseRef {

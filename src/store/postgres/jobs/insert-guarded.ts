@@ -8,6 +8,7 @@ import { followsRunning, isForeign, replacesWaiting } from '../../../core/unique
 import { edgesOf, insertEdges, type ParentEnds, placementOf } from '../../engine/graph/edges.ts';
 import { lockAffected } from '../../engine/graph/lock-affected.ts';
 import { lockParents, parentIds } from '../../engine/graph/parents.ts';
+import { readJobs } from '../../engine/reads.ts';
 import type { Inserted, JobInsertOptions } from '../../job-store.ts';
 import { keyHeld, keyHeldElsewhere, tooYoungParent } from '../../refusals.ts';
 import { StartAgain, type Tx } from '../../sql/tx.ts';
@@ -16,7 +17,6 @@ import type { Session } from '../base/database.ts';
 import { inTransaction } from '../base/engine.ts';
 import { numbers } from '../base/values.ts';
 import { insertLinked } from '../graph/insert-dependent.ts';
-import { decodeJob, type JobRow } from '../reads/job-row.ts';
 import { beginIdempotent } from './idempotency.ts';
 import { announce, insertRows } from './insert-rows.ts';
 import { type Holders, planInsert } from './plan-insert.ts';
@@ -49,7 +49,7 @@ async function insertOnce(context: Context, transaction: Transaction, asked: Gua
   const { idempotency, rerunOf } = asked.options;
   if (idempotency !== undefined) {
     const stored = await beginIdempotent<StoredAnswer>(context, session, idempotency);
-    if (stored !== undefined) return { items: await replay(context, session, stored), replayed: true };
+    if (stored !== undefined) return { items: await replay(transaction.tx, stored), replayed: true };
   }
   const items = await insertUnique(context, transaction, asked);
   if (rerunOf !== undefined) {
@@ -65,9 +65,12 @@ async function insertOnce(context: Context, transaction: Transaction, asked: Gua
 }
 
 /** The jobs as they are now, without those that retention has deleted. */
-async function replay({ sql }: Context, session: Session, answer: StoredAnswer): Promise<Inserted['items']> {
-  const rows = await session.query<JobRow>(sql.jobs, [numbers(answer.map((item) => item.job_id))]);
-  const jobs = new Map(rows.map((row) => [row.id, decodeJob(row)]));
+async function replay(tx: Tx, answer: StoredAnswer): Promise<Inserted['items']> {
+  const stored = await readJobs(
+    tx,
+    answer.map((item) => item.job_id),
+  );
+  const jobs = new Map(stored.map((job) => [job.id, job]));
   return answer.flatMap(({ job_id, deduplicated }) => {
     const job = jobs.get(job_id);
     return job === undefined ? [] : [{ job, deduplicated }];
@@ -149,8 +152,10 @@ async function insertFresh(
   );
   const edges = fresh.flatMap(({ job }, index) => edgesOf(ids[index] as number, job.dependsOn, ends));
   await insertEdges(tx, edges);
-  const rows = await session.query<JobRow>(context.sql.jobs, [numbers(ids)]);
-  return rows.map(decodeJob).sort((a, b) => a.id - b.id);
+  return await readJobs(
+    tx,
+    ids.toSorted((a, b) => a - b),
+  );
 }
 
 interface KeyRow {

@@ -3,13 +3,13 @@
 import type { Job, NewJob } from '../../../core/job.ts';
 import type { ParentEnds } from '../../engine/graph/edges.ts';
 import { relink } from '../../engine/graph/relink.ts';
+import { readJobs } from '../../engine/reads.ts';
 import { FLAG } from '../../flags.ts';
 import { encodeSpec } from '../../spec.ts';
 import type { Tx } from '../../sql/tx.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
-import { decodeJob, type JobRow } from '../reads/job-row.ts';
 import { ownFlags, withKey } from './insert-rows.ts';
 import type { Holders, InsertPlan } from './plan-insert.ts';
 
@@ -46,10 +46,7 @@ export async function replaceHolders(
 ): Promise<ReadonlyMap<number, Job>> {
   const ids = [...new Set(byKey.values())];
   if (ids.length === 0) return new Map();
-  const read = async () => {
-    const rows = await session.query<JobRow>(context.sql.jobs, [numbers(ids)]);
-    return new Map(rows.map((row) => [row.id, decodeJob(row)]));
-  };
+  const read = async () => new Map((await readJobs(tx, ids)).map((job) => [job.id, job]));
   const before = await read();
   for (const [jobId, { job, lane }] of replacements) {
     await replace(context, session, { job, jobId, lane });

@@ -5,19 +5,17 @@ import type { Clock } from '../../../core/clock.ts';
 import type { NewWorkflow } from '../../../core/dag/new-workflow.ts';
 import type { Workflow } from '../../../core/dag/workflow.ts';
 import { hostsOf } from '../../../core/gang.ts';
-import type { ClaimedJob, Job, NewJob } from '../../../core/job.ts';
-import type { JobEdit } from '../../../core/job-edit.ts';
+import type { ClaimedJob, NewJob } from '../../../core/job.ts';
 import type { LaneMark } from '../../../core/lane.ts';
 import type { Settled, Success } from '../../../core/lease.ts';
 import { PROBE_BYTES } from '../../../core/output.ts';
-import type { Change } from '../../../core/transition.ts';
 import type { ClaimRequest, Inserted, InsertedAndClaimed, InsertOptions } from '../../job-store.ts';
 import { encodeNewWorkflowInTurns } from '../graph/new-workflow.ts';
 import { decodeRunContext } from '../graph/run-context.ts';
 import type { ClaimAnswer } from '../jobs/claim.ts';
 import { insertCall } from '../jobs/new-job-row.ts';
 import type { SettledRow, SuccessRow } from '../jobs/settle.ts';
-import { CLAIMED, type ClaimedRow, decodeClaimedJob, decodeJob, idOf } from '../reads/job-row.ts';
+import { CLAIMED, type ClaimedRow, decodeClaimedJob, idOf } from '../reads/job-row.ts';
 import type { ReaderMethods } from './reader-methods.ts';
 import type { Calls } from './thread.ts';
 import type { WriterMethods } from './writer-methods.ts';
@@ -114,25 +112,6 @@ function settledInOrder(successes: readonly Success[], settled: readonly Settled
   });
 }
 
-async function applyChanges(
-  { writer }: Threads,
-  changes: readonly Change[],
-  signal: AbortSignal,
-): Promise<(Job | undefined)[]> {
-  const rows = await writer.call('applyChanges', [changes], signal);
-  return rows.map((row) => (row === undefined ? undefined : decodeJob(row)));
-}
-
-async function edit(
-  { writer }: Threads,
-  jobId: number,
-  wanted: JobEdit,
-  signal: AbortSignal,
-): Promise<Job | undefined> {
-  const row = await writer.call('edit', [jobId, wanted], signal);
-  return row === undefined ? undefined : decodeJob(row);
-}
-
 /** There are no session locks. */
 async function findUnlocked(_threads: Threads, signal: AbortSignal) {
   signal.throwIfAborted();
@@ -167,8 +146,6 @@ export const calls = {
   insertAndClaim,
   claim,
   settle,
-  applyChanges,
-  edit,
   findUnlocked,
   deleteLanes,
   insertWorkflow,

@@ -4,6 +4,7 @@ import { isRowError } from '../../../core/error.ts';
 import { engine } from '../../engine/engine.ts';
 import { GraphUpdate } from '../../engine/graph/graph-update.ts';
 import { Locks } from '../../engine/graph/locks.ts';
+import { sql } from '../../sql/sql.ts';
 import { type Mode, type Stages, type Tx, withNext } from '../../sql/tx.ts';
 import { insertItems } from '../graph/insert-items.ts';
 import { insertAll } from '../jobs/insert.ts';
@@ -42,6 +43,13 @@ export function txOn(context: Context): Tx {
     async runTogether(statements) {
       const [count = 0] = statements.map((statement) => database.run(...rendered(context, statement)));
       return { now, count };
+    },
+    async writeHeld({ held, matching, writes }) {
+      const rows = readShared(context, held, matching);
+      if (rows.length === 0) return [];
+      const table = held.input(rows);
+      for (const write of writes) database.run(...rendered(context, sql`with held as ${table} ${write}`));
+      return rows;
     },
     instant: async () => now,
     lockTable: async () => undefined,

@@ -101,5 +101,6 @@ async function perform(
   const value = await (methods[method] as Method | undefined)?.(context, ...args);
   if (!context.graphUpdate.isEmpty) await context.graphUpdate.write(txOn(context));
   if (effects.reordered) memo.heads.forget();
+  if (effects.endedAttempts.length > 0) effects.madeRoom();
   return effects.isEmpty ? { id, value } : { id, value, changed: effects.toMessage() };
 }

@@ -3,9 +3,7 @@
 import { deleteLanes, markLanes } from '../cluster/lanes.ts';
 import { lead, resign } from '../cluster/leadership.ts';
 import { insertWorkflow } from '../graph/insert-workflow.ts';
-import { applyChanges } from '../jobs/apply-changes.ts';
 import { claim } from '../jobs/claim.ts';
-import { edit } from '../jobs/edit.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';
 import { insertAndClaim } from '../jobs/insert-and-claim.ts';
@@ -22,8 +20,6 @@ const writes = {
   start,
   heartbeat,
   settle,
-  applyChanges,
-  edit,
 
   markLanes,
   deleteLanes,

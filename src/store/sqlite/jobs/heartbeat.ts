@@ -1,10 +1,8 @@
 import { type Heartbeat, type HeartbeatAnswer, type LeaseRef, listedIn } from '../../../core/lease.ts';
-import { giveBack } from '../../../core/transition.ts';
+import { takeBack } from '../../engine/changes.ts';
 import type { Context } from '../base/context.ts';
+import { txOn } from '../base/engine.ts';
 import { sql } from '../base/sql.ts';
-import { decodeJob } from '../reads/job-row.ts';
-import { read } from '../reads/reading.ts';
-import { applyChanges } from './apply-changes.ts';
 import type { WorkerState } from './claim.ts';
 
 interface HeldRow {
@@ -37,11 +35,7 @@ export async function heartbeat(context: Context, beat: Heartbeat): Promise<Hear
     kept.set(row.job_id, row);
     if (isListed && row.renewed_at !== null) renewed.push(row.job_id);
   }
-  const jobs = read(
-    context,
-    returned.map(({ jobId }) => jobId),
-  );
-  if (jobs.length > 0) await applyChanges(context, giveBack(jobs.map(decodeJob)));
+  if (returned.length > 0) await takeBack(txOn(context), workerId, returned);
   if (renewed.length > 0) database.run(sql.renewLeases, JSON.stringify(renewed), now);
   return {
     cancel: [...kept.values()].filter((row) => row.cancel_requested_at !== null).map(refTo),

@@ -1,5 +1,5 @@
 import { judgeEdges } from '../../../core/dag/judge.ts';
-import { isWaiting } from '../../../core/job.ts';
+import { isWaiting, type Job } from '../../../core/job.ts';
 import { dueOfReplaced, followsRunning, isForeign, replacesWaiting, type Unique } from '../../../core/unique.ts';
 import { FLAG } from '../../flags.ts';
 import type { JobInsertOptions } from '../../job-store.ts';
@@ -9,7 +9,6 @@ import { sql } from '../base/sql.ts';
 import { insertEdges } from '../graph/edges.ts';
 import { insertDependent } from '../graph/insert-dependent.ts';
 import { type DependencyRow, link, parentEndsOf } from '../graph/parents.ts';
-import { idOf, type JobRow } from '../reads/job-row.ts';
 import { read } from '../reads/reading.ts';
 import { NEW_JOB } from '../sql/insert.ts';
 import { endWaiting } from './end-waiting.ts';
@@ -42,7 +41,7 @@ export interface InsertInput extends Rows, JobInsertOptions {
 }
 
 /** A new job's id, or an existing job. */
-export type InsertedRow = number | readonly [job: JobRow, deduplicated: boolean];
+export type InsertedRow = number | readonly [job: Job, deduplicated: boolean];
 
 export interface InsertAnswer {
   items: InsertedRow[];
@@ -62,7 +61,7 @@ export function insert(sent: Context, input: InsertInput): InsertAnswer {
     const answer = items.map((item): readonly [number, boolean] => {
       if (typeof item === 'number') return [item, false];
       const [job, deduplicated] = item;
-      return [idOf(job), deduplicated];
+      return [job.id, deduplicated];
     });
     remember(context, idempotency, { items: answer, workflowId: null });
   }
@@ -153,7 +152,7 @@ function insertOne(context: Context, { row, unique, dependencies, lanes }: Wante
     if (unique !== null) takeKey(context, nextId(context), unique);
     for (const queue of fairQueuesOf([row])) context.fairQueues.add(queue);
     const [id] = insertDependent(context, [{ row, flags, dependencies }], { lanes, ends });
-    return [read(context, [id as number])[0] as JobRow, false];
+    return [read(context, [id as number])[0] as Job, false];
   }
   const work = row[NEW_JOB.status] === 'pending';
   const one = {
@@ -275,7 +274,7 @@ function replay(context: Context, answered: readonly (readonly [number, boolean]
     context,
     answered.map(([jobId]) => jobId),
   );
-  const byId = new Map(rows.map((row) => [idOf(row), row]));
+  const byId = new Map(rows.map((row) => [row.id, row]));
   return answered.flatMap(([jobId, deduplicated]) => {
     const row = byId.get(jobId);
     return row === undefined ? [] : [[row, deduplicated] as const];

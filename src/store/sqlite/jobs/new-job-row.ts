@@ -9,7 +9,7 @@ import { specFlags } from '../../flags.ts';
 import type { Inserted, JobInsertOptions } from '../../job-store.ts';
 import { decodeSpec, encodeSpec, type StoredSpec, uniqueKeyOf } from '../../spec.ts';
 import type { DependencyRow } from '../graph/parents.ts';
-import { decodeJob, specColumns } from '../reads/job-row.ts';
+import { specColumns } from '../reads/job-row.ts';
 import { NEW_JOB } from '../sql/insert.ts';
 import type { InsertAnswer, InsertedRow, InsertInput } from './insert.ts';
 
@@ -184,5 +184,5 @@ function decodeInserted(
 ): Inserted['items'][number] {
   if (typeof item === 'number') return { job: freshJob(row, item, fresh), deduplicated: false };
   const [job, deduplicated] = item;
-  return { job: decodeJob(job), deduplicated };
+  return { job, deduplicated };
 }

@@ -12,7 +12,6 @@ export const groupsSql = {
     from json_each(?4) i cross join job g cross join job_group f where g.id = ?2 and f.job_id = ?2`,
 
   // SQLite only: one statement for each table.
-  setNeedsItems: 'update job_group set needs_items = 1 where job_id = ?',
   /** A literal list is stored once, as the source. */
   groupItems: `select coalesce(f.items, f.source) as items, l.due from job_group f join live l on l.job_id = f.job_id
     where f.job_id = ?`,

@@ -2,14 +2,19 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync, statfsSync } from 'node:fs';
 import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
+import { effort } from '../effort.ts';
 import { endOnExit, removeOnExit } from './end-on-exit.ts';
 import { findBinaries, type Owner, serverOwner, wantedVersion } from './postgres-binaries.ts';
+
+const SHARED_MEMORY = '/dev/shm';
+/** More than the tests with everyday counts write to one server. */
+const MEMORY_BYTES = 4 * 1024 ** 3;
 
 export interface PostgresOptions {
   /** Fully durable, as people run it. Without it the disk is not waited for: faster, but only for servers that are never killed. */
@@ -51,7 +56,8 @@ export interface PostgresServer extends AsyncDisposable {
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const owner = serverOwner();
-  const folder = await scratchFolder(owner, options.within);
+  const usual = options.durable === true ? onDisk() : [...inMemory(), ...onDisk()];
+  const folder = await scratchFolder(owner, options.within === undefined ? usual : [options.within]);
   try {
     const bin = options.bin ?? (await findBinaries(folder, owner));
     const data = join(folder, 'data');
@@ -91,7 +97,7 @@ async function assertVersion(url: string): Promise<void> {
 /** A data folder that servers are started with copies of: a copy takes a tenth of the time of initdb. */
 export async function makePostgresData(): Promise<{ path: string } & AsyncDisposable> {
   const owner = serverOwner();
-  const folder = await scratchFolder(owner, undefined);
+  const folder = await scratchFolder(owner, [...inMemory(), ...onDisk()]);
   removeOnExit(folder);
   const path = join(folder, 'data');
   initData(await findBinaries(folder, owner), path, owner);
@@ -230,9 +236,18 @@ class Server implements PostgresServer {
   };
 }
 
+const onDisk = () => [tmpdir(), '/tmp', '/var/tmp'];
+
+/** The shared memory, where it has room. A schema is hundreds of files, and a disk takes twice the processor time to make and remove them. */
+function inMemory(): string[] {
+  if (effort.full || !existsSync(SHARED_MEMORY)) return [];
+  const { bavail, bsize } = statfsSync(SHARED_MEMORY);
+  return bavail * bsize > MEMORY_BYTES ? [SHARED_MEMORY] : [];
+}
+
 /** A folder that the server's user owns and can enter from the root on. */
-async function scratchFolder(owner: Owner, within: string | undefined): Promise<string> {
-  for (const parent of within === undefined ? new Set([tmpdir(), '/tmp', '/var/tmp']) : [within]) {
+async function scratchFolder(owner: Owner, parents: readonly string[]): Promise<string> {
+  for (const parent of new Set(parents)) {
     const folder = await mkdtemp(join(parent, 'workron-pg-'));
     await chmod(folder, 0o700);
     if (!('uid' in owner)) return folder;

@@ -26,6 +26,25 @@ export async function openBrowser(env: Record<string, string> = {}): Promise<Bro
   return launcher.launch({ executablePath: await chromium.executablePath(), ...options });
 }
 
+let shared: Promise<Browser> | undefined;
+let users = 0;
+
+/** One browser for all who use it in this process at the same time. Each of them opens contexts of its own. */
+export async function shareBrowser(): Promise<{ browser: Browser } & AsyncDisposable> {
+  users += 1;
+  shared ??= openBrowser();
+  const browser = await shared;
+  return {
+    browser,
+    async [Symbol.asyncDispose]() {
+      users -= 1;
+      if (users > 0) return;
+      shared = undefined;
+      await browser.close();
+    },
+  };
+}
+
 export interface Watched {
   page: Page;
   /** The problems so far: console errors, exceptions, requests to other origins. */

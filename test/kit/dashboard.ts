@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { Client } from '../../src/api/client.ts';
-import { openBrowser, watch } from './browser.ts';
+import { effort } from '../effort.ts';
+import { shareBrowser, watch } from './browser.ts';
 import { buildPage } from './page-build.ts';
 import { startWorkron, temporaryFolder, type WorkronProcess } from './workron-process.ts';
 
@@ -31,7 +32,7 @@ export interface Screen extends AsyncDisposable {
 }
 
 /** Much longer than any step takes. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = effort.waitMs;
 
 export async function openDashboard({
   token,
@@ -48,20 +49,20 @@ export async function openDashboard({
       cwd: folder.path,
       env: { LANG: 'C.UTF-8', ...(token === undefined ? {} : { WORKRON_TOKEN: token }) },
     });
-  let [server, browser] = await Promise.all([start('0'), openBrowser()]);
+  let [server, shared] = await Promise.all([start('0'), shareBrowser()]);
   const { url } = server;
   return {
     url,
     folder: folder.path,
     client: new Client({ url, token: token ?? null }),
-    open: (path, options) => openScreen(browser, url, path, options),
+    open: (path, options) => openScreen(shared.browser, url, path, options),
     async restart(meanwhile) {
       await server[Symbol.asyncDispose]();
       await meanwhile?.();
       server = await start(new URL(url).port);
     },
     async [Symbol.asyncDispose]() {
-      await browser.close();
+      await shared[Symbol.asyncDispose]();
       await server[Symbol.asyncDispose]();
       await folder[Symbol.asyncDispose]();
     },

@@ -5,7 +5,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { effort } from '../effort.ts';
+import { fullOnly } from '../full-only.ts';
 import { endOnExit } from '../kit/end-on-exit.ts';
 import { eventually } from '../kit/eventually.ts';
 import { startTcpProxy } from '../kit/http-proxy.ts';
@@ -16,7 +16,9 @@ import { Installation } from './installation.ts';
 const root = join(import.meta.dirname, '..', '..');
 
 for (const store of ['postgres', 'sqlite']) {
-  test(`chaos: on ${store}, nothing is lost and no attempts overlap`, { skip: !effort.full }, async () => {
+  test(`chaos: on ${store}, nothing is lost and no attempts overlap`, {
+    skip: fullOnly('chaos: nothing is lost and no attempts overlap'),
+  }, async () => {
     const args = ['test/chaos/run.ts', '--minutes', '2', '--store', store];
     const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
     endOnExit('process', child);

@@ -9,7 +9,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { effort } from '../effort.ts';
+import { fullOnly } from '../full-only.ts';
 import { readDockerfile, type Stage } from '../kit/dockerfile.ts';
 import { temporaryFolder } from '../kit/workron-process.ts';
 
@@ -73,7 +73,7 @@ function startLines(last: Stage): string[] {
 const isRoot = process.getuid?.() === 0 && process.platform === 'linux';
 
 test('image: the steps of the Dockerfile work, and what they make runs jobs as their user', {
-  skip: !(effort.full && isRoot) && 'with full effort, as root on Linux',
+  skip: fullOnly('image: the steps of the Dockerfile') || (!isRoot && 'as root on Linux'),
 }, async () => {
   await using folder = await temporaryFolder();
   const stages = readDockerfile(await readFile(join(root, 'Dockerfile'), 'utf8'));

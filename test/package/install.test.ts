@@ -6,19 +6,19 @@ import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { effort } from '../effort.ts';
+import { fullOnly } from '../full-only.ts';
 import { nodeOf, packInto } from '../kit/packed.ts';
 import { startWorkron, temporaryFolder } from '../kit/workron-process.ts';
 
 const run = promisify(execFile);
-const skip = !effort.full;
+const skip = fullOnly('install: npm install, npx workron up');
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let tarball: string;
 
 before(async () => {
   folder = await temporaryFolder();
-  if (!skip) tarball = await packInto(folder.path);
+  if (skip === false) tarball = await packInto(folder.path);
 });
 after(() => folder[Symbol.asyncDispose]());
 

@@ -11,6 +11,7 @@ import { type Plugin, rolldown } from 'rolldown';
 import { build } from 'vite';
 import { bundle } from '../../build/bundle.ts';
 import { effort } from '../effort.ts';
+import { fullOnly } from '../full-only.ts';
 import { openBrowser } from '../kit/browser.ts';
 import { openTestServer } from '../kit/http.ts';
 import { libraryReference } from '../kit/library-reference.ts';
@@ -149,7 +150,7 @@ test('package: its declarations compile in a project that checks those of its li
 });
 
 test('package: the published code passes the contract on SQLite on the oldest runtimes', {
-  skip: !effort.full,
+  skip: fullOnly('package: on the oldest runtimes'),
 }, async () => {
   const published = join(folder.path, 'contract', 'dist');
   await bundle(published, { 'sqlite-contract': 'test/store/sqlite/contract.test.ts' });
@@ -166,7 +167,9 @@ test('package: the published code passes the contract on SQLite on the oldest ru
 });
 
 test('package: run-as holds on the oldest runtimes', {
-  skip: !effort.full || (process.getuid?.() === 0 ? false : 'only root can act as another user'),
+  skip:
+    fullOnly('package: on the oldest runtimes') ||
+    (process.getuid?.() === 0 ? false : 'only root can act as another user'),
 }, async () => {
   const published = join(folder.path, 'run-as', 'dist');
   await bundle(published, { 'run-as': 'test/worker/run-as.test.ts' });
@@ -182,7 +185,7 @@ test('package: run-as holds on the oldest runtimes', {
 });
 
 test('package: an older runtime is refused with one sentence, before anything is opened', {
-  skip: !effort.full,
+  skip: fullOnly('package: on the oldest runtimes'),
 }, async () => {
   const node = await nodeOf(folder.path, '22.19.0');
   const app = join(folder.path, 'app');

@@ -8,6 +8,7 @@ import { isWorkronError } from '../../src/core/error.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { openPostgres } from '../../src/store/postgres/base/open.ts';
 import { effort } from '../effort.ts';
+import { fullOnly } from '../full-only.ts';
 import { eventually } from '../kit/eventually.ts';
 import { type PostgresServer, queriesTo, startPostgres } from '../kit/postgres.ts';
 import { copyData } from '../kit/postgres-copy.ts';
@@ -96,6 +97,7 @@ test('failover: with a synchronous replica no job that was acknowledged is lost,
 
 test('failover: with an asynchronous replica the jobs that it had not received are gone, and the others go on', {
   timeout: effort.waitMs,
+  skip: fullOnly('failover: with an asynchronous replica'),
 }, async () => {
   await using stack = new AsyncDisposableStack();
   const pair = await aPair(stack);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listPids, readStat } from '../../src/worker/launcher/process-table.ts';
+import { effort } from '../effort.ts';
 import { eventually } from '../kit/eventually.ts';
 import { startHttpProxy } from '../kit/http-proxy.ts';
 import { startWorkron, temporaryFolder } from '../kit/workron-process.ts';
@@ -102,7 +103,7 @@ describe('gone workers', { concurrency: 2 }, () => {
   }
 
   test('the token is neither in the environment nor in the arguments of the launcher or a command', {
-    timeout: 60_000,
+    timeout: effort.waitMs,
   }, async () => {
     await using folder = await temporaryFolder();
     // In a namespace, a command does not see the launcher.
@@ -120,7 +121,7 @@ describe('gone workers', { concurrency: 2 }, () => {
   });
 
   test('a launcher reports nothing while another one of the same worker has a command', {
-    timeout: 60_000,
+    timeout: effort.waitMs,
   }, async () => {
     await using folder = await temporaryFolder();
     await using worker = await startWorker('alone', url, ['--pid-namespace', 'off']);
@@ -136,7 +137,9 @@ describe('gone workers', { concurrency: 2 }, () => {
     assert.deepEqual([(await job(id)).status, (await job(id)).attempts], ['running', 2]);
   });
 
-  test('a worker that leaves, with or without jobs to give back, reports nothing', { timeout: 60_000 }, async () => {
+  test('a worker that leaves, with or without jobs to give back, reports nothing', {
+    timeout: effort.waitMs,
+  }, async () => {
     await using folder = await temporaryFolder();
     await using proxy = await startHttpProxy(url);
     const paths: string[] = [];
@@ -158,7 +161,7 @@ describe('gone workers', { concurrency: 2 }, () => {
   });
 
   test('kill -9 of a worker and its launcher: nobody reports, and its jobs stay until the lease ends', {
-    timeout: 60_000,
+    timeout: effort.waitMs,
   }, async () => {
     await using folder = await temporaryFolder();
     await using first = await startWorker('both');
@@ -179,7 +182,7 @@ describe('gone workers', { concurrency: 2 }, () => {
     assert.deepEqual([status, attempts], ['running', 1]);
   });
 
-  test('a report whose answer is lost is sent again', { timeout: 60_000 }, async () => {
+  test('a report whose answer is lost is sent again', { timeout: effort.waitMs }, async () => {
     await using folder = await temporaryFolder();
     await using proxy = await startHttpProxy(url);
     let reports = 0;

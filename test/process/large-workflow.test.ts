@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { effort } from '../effort.ts';
+import { fullOnly } from '../full-only.ts';
 import { GRAPHS } from '../kit/large-graphs.ts';
 import { api, startWorkron, temporaryFolder } from '../kit/workron-process.ts';
 
@@ -9,7 +10,7 @@ import { api, startWorkron, temporaryFolder } from '../kit/workron-process.ts';
 const HEAP_MB = 110;
 
 test('a server with little memory takes the largest workflows, and shows them', {
-  skip: effort.full ? false : 'only with full effort',
+  skip: fullOnly('server with little memory'),
 }, async () => {
   await using folder = await temporaryFolder();
   await using workron = await startWorkron({

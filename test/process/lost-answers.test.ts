@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { effort } from '../effort.ts';
 import { eventually } from '../kit/eventually.ts';
 import { type HttpProxy, startHttpProxy, startTcpProxy } from '../kit/http-proxy.ts';
 import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
@@ -70,7 +71,7 @@ function until(condition: () => boolean): Promise<void> {
 
 describe('network', { concurrency: 3 }, () => {
   test('the answer to a claim is lost: the job comes back at once, uncharged, and runs once', {
-    timeout: 60_000,
+    timeout: effort.waitMs,
   }, async () => {
     await using it = await scene('claim-lost');
     let lost = 0;
@@ -89,7 +90,7 @@ describe('network', { concurrency: 3 }, () => {
   });
 
   test('heartbeats overtake the answer to a claim: the job is not given back while its answer may still come', {
-    timeout: 60_000,
+    timeout: effort.waitMs,
   }, async () => {
     await using it = await scene('claim-late');
     let beats = 0;
@@ -111,7 +112,7 @@ describe('network', { concurrency: 3 }, () => {
     assert.deepEqual([job.attempts, await outcomes(it.url, id)], [1, ['done']]);
   });
 
-  test('the answer to a settle is lost: it is said again and accepted once', { timeout: 60_000 }, async () => {
+  test('the answer to a settle is lost: it is said again and accepted once', { timeout: effort.waitMs }, async () => {
     await using it = await scene('settle-lost');
     let settles = 0;
     it.proxy.judge = (_method, path) => {
@@ -126,7 +127,9 @@ describe('network', { concurrency: 3 }, () => {
     assert.equal((await readFile(it.ran, 'utf8')).trim(), '1');
   });
 
-  test('heartbeats overtake the answer to a settle: the worker goes on undisturbed', { timeout: 60_000 }, async () => {
+  test('heartbeats overtake the answer to a settle: the worker goes on undisturbed', {
+    timeout: effort.waitMs,
+  }, async () => {
     await using it = await scene('settle-late');
     let beats = 0;
     let held = false;

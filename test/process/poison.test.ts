@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { job, open, type Workron } from '../../src/index.ts';
+import { fullOnly } from '../full-only.ts';
 import { Child } from '../kit/child.ts';
 import { openTestPostgres } from '../kit/postgres.ts';
 import { temporaryFolder } from '../kit/workron-process.ts';
@@ -59,7 +60,10 @@ describe('a handler that ends its worker at once is charged, and no other job is
     await endsAlone(place.url, place.schema, await submit(workron));
   });
 
-  test('in the process that owns a SQLite file', { timeout: 180_000 }, async () => {
+  test('in the process that owns a SQLite file', {
+    timeout: 180_000,
+    skip: fullOnly('poison: in the process that owns a SQLite file'),
+  }, async () => {
     await using folder = await temporaryFolder();
     const file = join(folder.path, 'jobs.db');
     const workron = await open(file, { log: 'silent' });
@@ -68,7 +72,7 @@ describe('a handler that ends its worker at once is charged, and no other job is
     await endsAlone(file, '', jobs);
   });
 
-  test('over HTTP', { timeout: 180_000 }, async () => {
+  test('over HTTP', { timeout: 180_000, skip: fullOnly('poison: over HTTP') }, async () => {
     await using workron = await open('memory:', { log: 'silent', lease: LEASE_MS });
     const { node } = await workron.mount();
     await workron.start();

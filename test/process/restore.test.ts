@@ -13,6 +13,7 @@ import { systemClock } from '../../src/ops/clock.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { openSqlite } from '../../src/store/sqlite/base/open.ts';
 import { effort } from '../effort.ts';
+import { fullOnly } from '../full-only.ts';
 import { eventually } from '../kit/eventually.ts';
 import { queriesTo, startPostgres } from '../kit/postgres.ts';
 import { copyData } from '../kit/postgres-copy.ts';
@@ -99,7 +100,10 @@ test('backup: one that is killed leaves no copy, and does not disturb the next',
   assert.equal(await opened.count({}, 10_000, forever), 4_000);
 });
 
-test('restore: a PostgreSQL goes back to a point in time by a base backup and its archive', TIMEOUT, async () => {
+test('restore: a PostgreSQL goes back to a point in time by a base backup and its archive', {
+  ...TIMEOUT,
+  skip: fullOnly('restore: by a base backup and its archive'),
+}, async () => {
   await using folder = await aFolder();
   const archive = '../archive';
   await using primary = await startPostgres({

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { effort } from '../effort.ts';
 import { callWorkron } from '../kit/command-line.ts';
 import { api, startWorkron, temporaryFolder } from '../kit/workron-process.ts';
 
@@ -113,7 +114,7 @@ test('secrets: a job gets the true value, and readers get ***', { timeout: 120_0
 });
 
 test('secrets: without a key nothing is stored, and a key that others can read is refused', {
-  timeout: 60_000,
+  timeout: effort.waitMs,
 }, async () => {
   await using folder = await temporaryFolder();
   await using up = await startWorkron({ args: ['up', '--port', '0', '--db-url', 'memory:', '--log-level', 'warn'] });

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { effort } from '../effort.ts';
 import { eventually } from '../kit/eventually.ts';
 import { api, startWorkron, temporaryFolder, type WorkronProcess } from '../kit/workron-process.ts';
 
@@ -25,7 +26,7 @@ async function taken(up: WorkronProcess, step: RegExp): Promise<void> {
 }
 
 describe('signals', { concurrency: 2 }, () => {
-  test('SIGTERM to npm start: the running job finishes, then exit 0', { timeout: 60_000 }, async () => {
+  test('SIGTERM to npm start: the running job finishes, then exit 0', { timeout: effort.waitMs }, async () => {
     await using folder = await temporaryFolder();
     const db = join(folder.path, 'jobs.db');
     const args = ['start', '--', '--port', '0', '--db-url', db];
@@ -47,7 +48,7 @@ describe('signals', { concurrency: 2 }, () => {
   });
 
   test('a third signal ends the process without waiting for a command that ignores SIGTERM', {
-    timeout: 60_000,
+    timeout: effort.waitMs,
   }, async () => {
     await using folder = await temporaryFolder();
     await using up = await startWorkron({ args: ['up', '--port', '0', '--db-url', 'memory:'] });
@@ -63,7 +64,7 @@ describe('signals', { concurrency: 2 }, () => {
   });
 
   test('not ready while it drains; a second signal stops the job, which is given back uncharged', {
-    timeout: 60_000,
+    timeout: effort.waitMs,
   }, async () => {
     await using folder = await temporaryFolder();
     const db = join(folder.path, 'jobs.db');
@@ -89,7 +90,7 @@ describe('signals', { concurrency: 2 }, () => {
     assert.deepEqual([job.failures, job.interruptions], [0, 1]);
   });
 
-  test('--drain-timeout cuts a drain short', { timeout: 60_000 }, async () => {
+  test('--drain-timeout cuts a drain short', { timeout: effort.waitMs }, async () => {
     await using folder = await temporaryFolder();
     await using up = await startWorkron({
       args: ['up', '--port', '0', '--db-url', join(folder.path, 'jobs.db'), '--drain-timeout', '500ms'],

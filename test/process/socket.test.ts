@@ -11,6 +11,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { job, open } from '../../src/index.ts';
+import { effort } from '../effort.ts';
 import { callWorkron } from '../kit/command-line.ts';
 import { endOnExit } from '../kit/end-on-exit.ts';
 import { eventually } from '../kit/eventually.ts';
@@ -211,7 +212,7 @@ test('socket: a client sends nothing to a socket that another user made', { skip
 });
 
 test('socket: a worker without a token sends none to a port that its server has left', {
-  timeout: 60_000,
+  timeout: effort.waitMs,
 }, async () => {
   await using folder = await temporaryFolder();
   const env = { XDG_STATE_HOME: join(folder.path, 'state') };

@@ -176,7 +176,7 @@ describe('workers', { concurrency: 2 }, () => {
     assert.equal(await readFile(join(folder.path, 'on'), 'utf8'), 'on\noff\n');
   });
 
-  test('a worker that is drained from afar finishes what it has and leaves', { timeout: 60_000 }, async () => {
+  test('a worker that is drained from afar finishes what it has and leaves', { timeout: effort.waitMs }, async () => {
     await using folder = await temporaryFolder();
     await using worker = await startWorker(url, ['--workers', '1', '--queues', 'drained']);
     const { id } = await api<WireJob>(url, '/jobs', {
@@ -192,7 +192,7 @@ describe('workers', { concurrency: 2 }, () => {
   });
 
   test('a drained worker does not take the API of its process with it, and works again when it is brought back', {
-    timeout: 60_000,
+    timeout: effort.waitMs,
   }, async () => {
     await using up = await startWorkron({ args: ['up', '--port', '0', '--db-url', 'memory:'] });
     const workers = () => api<{ items: { id: string; state: string }[] }>(up.url, '/workers');

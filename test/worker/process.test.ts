@@ -13,6 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '../../src/ops/log.ts';
 import { listPids, readStat } from '../../src/worker/launcher/process-table.ts';
 import { sweepOrphans } from '../../src/worker/launcher/sweep.ts';
+import { effort } from '../effort.ts';
 import { MODES } from '../kit/launcher.ts';
 import { loadFactor } from '../kit/load-factor.ts';
 import { longSleep, pidsOf, untilAlive } from '../kit/processes.ts';
@@ -88,7 +89,7 @@ describe('processes', { concurrency: 3 }, () => {
     });
 
     test(promise('a sweep spares the launcher of a dead worker that has nothing left but to report it'), {
-      timeout: 60_000,
+      timeout: effort.waitMs,
     }, async () => {
       let isSwept = false;
       const reported = new EventEmitter();

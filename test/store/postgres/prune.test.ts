@@ -4,7 +4,7 @@ import pg from 'pg';
 import { forever } from '../../../contract/kit/steps.ts';
 import { engine } from '../../../src/store/engine/engine.ts';
 import { postgresRenderer } from '../../../src/store/sql/sql.ts';
-import { effort } from '../../effort.ts';
+import { fullOnly } from '../../full-only.ts';
 import { statementOf, statementsOf, sweepOf } from '../../kit/engine-statement.ts';
 import { openTestPostgres } from '../../kit/postgres.ts';
 import { queriesOf } from '../../kit/store-tour.ts';
@@ -74,7 +74,7 @@ test('postgres prune: jobs that are too young are not read', async () => {
 });
 
 test('postgres prune: jobs that were looked at while they were too young are found again', {
-  skip: effort.full ? false : 'only with full effort',
+  skip: fullOnly('prune: jobs that were too young'),
 }, async () => {
   await using given = await scene();
   const { store, client, schema } = given;

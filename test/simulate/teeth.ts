@@ -193,15 +193,15 @@ export const TEETH: Tooth[] = [
   tooth(
     true,
     'a change is written although a cancel came in between',
-    edit('src/store/sqlite/sql/change.ts', '(l.cancel_requested_at is not null) = ?5', '?5 is not null'),
+    edit('src/store/engine/changes.ts', '      and (l.cancel_requested_at is not null) = i.cancel_requested\n', ''),
   ),
   tooth(
     true,
     'a job is taken back although its worker was heard in between',
     edit(
-      'src/store/sqlite/sql/change.ts',
-      '?10 is null or coalesce(w.seen_at, 0) = ?10',
-      '?10 is null or w.id is not null',
+      'src/store/engine/changes.ts',
+      "(i.seen_at is null or i.seen_at = coalesce(${msOf('w.seen_at')}, 0))",
+      '(i.seen_at is null or w.id is not null)',
     ),
   ),
   tooth(

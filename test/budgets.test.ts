@@ -51,8 +51,8 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
     why: 'from 7,588 lines: hostile documents take bounded time; suspects; reasons to wait are data, and what is wrong has words for all',
   },
   'src/cli': {
-    files: 72,
-    lines: 8_537,
+    files: 73,
+    lines: 8_923,
     why: 'from 8,512 lines: sockets, doctor --unmark, output that no terminal obeys; why queues and runs stand still',
   },
   'src/core': {
@@ -75,7 +75,7 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
     lines: 2_433,
     why: 'from 2,308 lines: a promoted file is marked; silent workers; files with earlier tables are exported or refused',
   },
-  'src/ops': { files: 41, lines: 2_754, why: 'from 2,576 lines: sockets and their folders are checked' },
+  'src/ops': { files: 41, lines: 2_756, why: 'from 2,576 lines: sockets and their folders are checked' },
   'src/scheduler': {
     files: 65,
     lines: 6_268,
@@ -87,7 +87,7 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
     lines: 7_169,
     why: 'from 6,395 lines: starters that became their user, a namespace for each command',
   },
-  src: { files: 812, lines: 72_521, why: '' },
+  src: { files: 813, lines: 72_909, why: '' },
   'ui/src': { files: 199, lines: 16_075, why: 'from 16,197 lines: expressions of the log view that take linear time' },
 };
 

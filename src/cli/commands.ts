@@ -51,6 +51,8 @@ export const COMMANDS: readonly CommandEntry[] = [
     [['limits', 'limit'], async () => (await import('./commands/queues.ts')).limitsCommand()],
     [['notify'], async () => (await import('./commands/notify.ts')).notifyCommand()],
     [['doctor'], async () => (await import('./commands/server.ts')).doctorCommand()],
+    [['health'], async () => (await import('./commands/status.ts')).healthCommand()],
+    [['init'], async () => (await import('./commands/server.ts')).initCommand()],
   ]),
   ...inGroup('Database:', [
     [['migrate'], async () => (await import('./commands/server.ts')).migrateCommand()],

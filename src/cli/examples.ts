@@ -34,6 +34,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   'workflow ls': ['workron workflow ls --status failed', 'workron workflow ls --definition etl --limit 10'],
   'workflow get': ['workron workflow get 12', 'workron workflow get 12 --follow'],
+  'workflow logs': ['workron workflow logs 12 --failed', 'workron workflow logs 12 --follow'],
   'workflow cancel': ['workron workflow cancel 12', 'workron workflow cancel "#12" --json'],
   'workflow retry': ['workron workflow retry 12', 'workron workflow retry 12 --follow'],
   'workflow rerun': ['workron workflow rerun 12 --from load', 'workron workflow rerun 12 --from report --only'],
@@ -45,6 +46,8 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   'workflow schema': ['workron workflow schema', 'workron workflow schema > workflow.schema.json'],
   status: ['workron status', 'workron status --json'],
+  health: ['workron health', 'workron health --quiet'],
+  init: ['workron init', 'workron init --dry-run'],
   cluster: ['workron cluster', 'workron cluster -o yaml'],
   jobs: [
     'workron jobs queue:mail status:failed since:1h',
@@ -60,7 +63,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   job: ['workron job 12', 'workron job 12 -o yaml'],
   history: ['workron history 12', 'workron history 12 --json'],
   why: ['workron why 12', 'workron why "#12"'],
-  logs: ['workron logs 12 --tail 20', 'workron logs -f 12', 'workron logs -f 12 13 14'],
+  logs: ['workron logs 12 --tail 20', 'workron logs -f 12', 'workron logs 7/load'],
   checkpoint: ['workron checkpoint get 12', 'workron checkpoint --help'],
   'checkpoint get': ['workron checkpoint get 12', 'workron checkpoint get "#12"'],
   wait: ['workron wait 12', 'workron wait 12 13 --timeout 10m'],
@@ -92,7 +95,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   doctor: [
     'workron doctor',
     'workron doctor --db-url postgres://localhost/workron',
-    'workron doctor --unmark --db-url sqlite:jobs.db',
+    'workron doctor --url http://127.0.0.1:9000',
   ],
   export: ['workron export jobs.jsonl', 'workron export --db-url postgres://localhost/workron > jobs.jsonl'],
   restore: [
@@ -133,7 +136,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "workron schedule pause nightly --note 'until the disk is replaced'",
   ],
   'schedule resume': ['workron schedule resume nightly', 'workron schedule resume nightly hourly'],
-  'schedule run': ['workron schedule run nightly', 'workron schedule run tenants --key tenant-a,tenant-b'],
+  'schedule run': ['workron schedule run nightly --follow', 'workron schedule run tenants --key tenant-a,tenant-b'],
   'schedule backfill': [
     'workron schedule backfill nightly --from 3d --dry-run',
     'workron schedule backfill nightly --from 2026-01-01T00:00:00Z --to 1d',
@@ -145,9 +148,10 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   'schedule schema': ['workron schedule schema', 'workron schedule schema > schedules.schema.json'],
   apply: ['workron apply schedules.yaml --dry-run', 'workron apply etl.yaml'],
-  import: ['crontab -l | workron import crontab -', 'workron import crontab /etc/crontab --system'],
+  import: ['workron import crontab > schedules.yaml', 'workron import crontab --apply'],
   'import crontab': [
-    'crontab -l | workron import crontab - > schedules.yaml',
+    'workron import crontab > schedules.yaml',
+    'workron import crontab --drop-redirects --apply',
     'workron import crontab /etc/crontab --system',
   ],
   config: ['workron config ls', 'workron config use prod'],

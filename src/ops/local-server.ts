@@ -14,6 +14,8 @@ export interface LocalServer {
   socket: string | null;
   /** What it speaks on its port: `http:` or `https:`. */
   protocol: string;
+  /** A folder that only this user can open. */
+  folder: string;
 }
 
 const LOOPBACK = /^(127(\.\d+){3}|localhost|\[::1\])$/;
@@ -28,7 +30,7 @@ export function findLocalServer(url: string): LocalServer | null {
     const [token, pid] = [read(folder, 'token'), Number(read(folder, 'pid'))];
     // A port whose server has ended may be another user's by now.
     if (token === null || !isRunning(pid)) continue;
-    return { token, socket: socketIn(folder), protocol: read(folder, 'protocol') ?? protocol };
+    return { token, socket: socketIn(folder), protocol: read(folder, 'protocol') ?? protocol, folder };
   }
   return null;
 }

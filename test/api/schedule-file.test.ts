@@ -59,7 +59,7 @@ test('schedule file: what a server finds wrong is found in the text by its point
 test('schedule file: what `import crontab` prints can be applied as it is', () => {
   const crontab =
     'CRON_TZ=Europe/Berlin\nA=b\n*/5 * * * * /bin/report %in\n0 2 * * 1-5 cd /x && ./y "z" \\% w\n@daily true\n';
-  const { imported, refused } = readCrontab(crontab, { timezone: 'UTC', system: false });
+  const { imported, refused } = readCrontab(crontab, { timezone: 'UTC', system: false, homeOf: () => '/home/ana' });
   assert.deepEqual([imported.length, refused.length], [3, 0]);
   const text = new Document({ schedules: imported.map(({ schedule: each }) => each) }).toString();
   const { file } = readScheduleFile(text, NOW);

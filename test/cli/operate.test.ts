@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, symlinkSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { routes } from '../../src/api/routes.ts';
@@ -365,6 +365,32 @@ describe('command line', { concurrency: 2 }, () => {
     assert.equal((await callWorkron(['jobs'], { env: { ...env, WORKRON_TOKEN: 'sesame' } })).code, 0);
     assert.equal((await callWorkron(['jobs', '--token', 'sesame'], { env })).code, 0);
     assert.equal((await callWorkron(['jobs', '--token-file', file], { env })).code, 0);
+  });
+
+  test('health, doctor --url: ask a running server; health says it by its exit code', async () => {
+    await using setup = await setUp();
+    const { workron, server } = setup;
+    const { code, stdout } = await workron('health');
+    assert.deepEqual([code, stdout], [0, 'ok\n']);
+    assert.deepEqual(JSON.parse((await workron('health', '--json')).stdout), { ok: true, problems: [] });
+    assert.deepEqual(
+      [(await workron('health', '-q')).stdout, (await workron('health', '--url', 'http://127.0.0.1:59')).code],
+      ['', 6],
+    );
+    const found = await workron('doctor', '--url', server.url);
+    assert.equal(found.code, 0, found.stdout);
+    assert.match(found.stdout, /^ok +workers +\d+ online/m);
+    assert.equal((await workron('doctor', '--url', 'http://127.0.0.1:59')).code, 6);
+  });
+
+  test('init: adds the files of Workron to .gitignore, once', async () => {
+    await using project = await temporaryFolder();
+    const init = async (...args: string[]) => (await callHosted(['init', ...args], { cwd: project.path })).stdout;
+    assert.equal(await init('--dry-run'), 'workron.db*\n');
+    await writeFile(join(project.path, '.gitignore'), 'node_modules');
+    assert.equal(await init(), 'added workron.db* to .gitignore; next: workron up\n');
+    assert.equal(await readFile(join(project.path, '.gitignore'), 'utf8'), 'node_modules\nworkron.db*\n');
+    assert.match(await init(), /has them already/);
   });
 
   test('backup: a whole copy while jobs run, which another Workron can start from', async () => {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Called } from '../kit/command-line.ts';
@@ -181,6 +182,45 @@ describe('schedule commands', { concurrency: 2 }, () => {
     assert.equal(await ok('schedule', 'backfill', 'hourly', '--from', '3h'), 'nothing to run');
     assert.match(await ok('schedule', 'backfill', 'hourly', '--from', '5h'), /^started 2 runs: jobs \d+, \d+$/);
     assert.match(await ok('schedule', 'ticks', 'hourly'), / started .* backfill +– +job \d+$/m);
+  });
+
+  test('run --follow: prints the output and exits with the code of the job; a workflow is followed, too', async () => {
+    await ok('schedule', 'add', 'followed', '--every', '1h', '--max-attempts', '1', '--', 'echo seen; exit 7');
+    const { code, stdout, stderr } = await workron('schedule', 'run', 'followed', '-f');
+    assert.deepEqual([code, stdout], [7, 'seen\n']);
+    assert.match(stderr, /^job \d+\njob \d+ failed: exit 7: seen\n$/);
+    await writeFile(join(folder, 'two.yaml'), 'name: two\nsteps: {a: {command: "true"}}\n');
+    await ok('schedule', 'add', 'flow', '--every', '1h', '--workflow', './two.yaml');
+    assert.match(await ok('schedule', 'run', 'flow', '--follow'), /^workflow \d+ done, after /m);
+    await ok('schedule', 'add', 'keys', '--every', '1h', '--for-each', 'a,b', '--', 'true');
+    const many = await workron('schedule', 'run', 'keys', '-f');
+    assert.deepEqual([many.code, /--follow is for a single run/.test(many.stderr)], [0, true]);
+    await ok('schedule', 'rm', 'followed', 'flow', 'keys');
+  });
+
+  test('import crontab --apply: makes the schedules, and nothing the second time', async () => {
+    const input = 'SHELL=/bin/bash\n0 3 * * * /opt/backup.sh >> /var/log/backup.log 2>&1\n@reboot x\n';
+    const call = () => callHosted(['import', 'crontab', '-', '--apply'], { env: { WORKRON_URL: server.url }, input });
+    const first = await call();
+    assert.deepEqual(
+      [first.code, first.stdout],
+      [0, '+ add    backup\ncrontab: 1 added, 0 changed, 0 removed, 0 unchanged\n'],
+    );
+    assert.match(first.stderr, /^line 3 is not imported: @reboot.*\nline 2 writes.*\ncron still runs these lines, too/);
+    assert.equal((await call()).stdout, 'crontab: 0 added, 0 changed, 0 removed, 1 unchanged\n');
+    const { overlap, catchup, job } = await json<{ overlap: string; catchup: object; job: object }>(
+      'schedule',
+      'show',
+      'backup',
+    );
+    assert.deepEqual([overlap, catchup], ['allow', { policy: 'none', window: 3_600_000, max: 10 }]);
+    assert.partialDeepStrictEqual(job, {
+      cwd: homedir(),
+      timeout: 86_400_000,
+      max_attempts: 1,
+      env: ['PATH', 'SHELL'],
+    });
+    await ok('schedule', 'rm', 'backup');
   });
 
   test('apply: prints its plan and does it, and nothing the second time', async () => {

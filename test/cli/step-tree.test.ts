@@ -102,3 +102,28 @@ test('tree: more steps than lines, or a long chain, become a list of what matter
   const wide = [step('all'), ...Array.from({ length: 99_999 }, (_, index) => step(`s${index}`, ['all']))];
   assert.equal(stepTree(workflow(wide), whole).split('\n').length, 100_002);
 });
+
+test('tree: many steps that another one has skipped are one line; with all of them asked for, each has its own', () => {
+  const skipped = (key: string, parent: string) =>
+    step(key, [parent], { status: 'skipped', reason: 'upstream_failed' });
+  const failed = step('load', [], { status: 'failed', job_id: '12', reason: 'exit' });
+  const few = [failed, ...['a', 'b', 'c'].map((key) => skipped(key, 'load'))];
+  assert.equal(stepTree(workflow(few), whole).split('\n').length, 6);
+  const many = [
+    ...few,
+    skipped('d', 'a'),
+    step('tell', ['d'], { status: 'done', if: 'ended' }),
+    skipped('e', 'b'),
+    skipped('f', 'e'),
+  ];
+  assert.deepEqual(stepTree(workflow(many), whole).split('\n').slice(1, -1), [
+    '└─ load  failed  (it failed)',
+    '   └─ a  skipped  (an upstream job failed)',
+    '      └─ d  skipped  (an upstream job failed)',
+    '         └─ tell  done',
+    '   … 4 skipped (an upstream job failed)',
+  ]);
+  const all = stepTree(workflow(many), { ...whole, all: true, ids: true });
+  assert.match(all, /^└─ load {2}failed {2}#12 {2}\(it failed\)\n {3}├─ a /m);
+  assert.equal(all.split('\n').length, 10);
+});

@@ -159,6 +159,30 @@ describe('command line', { concurrency: 2 }, () => {
     assert.match(stderr, new RegExp(`goes on: workron workflow get -f ${id}\n`));
   });
 
+  test('logs: a step by its workflow, all steps of a workflow, and those that failed; get names their jobs', async () => {
+    const id = await ok('workflow', 'run', 'flow.yaml', '-q', '--param', 'code=3');
+    assert.equal((await workron('workflow', 'get', id, '--follow')).code, 1);
+    const shown = await ok('workflow', 'get', id);
+    const [, job] = /end {2}failed {2}#(\d+) /.exec(shown) ?? [];
+    assert.match(shown, new RegExp(`^output +workron workflow logs ${id} --failed$`, 'm'));
+    assert.equal(await ok('logs', `${id}/end`), 'the end');
+    assert.equal(await ok('logs', job as string), 'the end');
+    assert.equal(await ok('workflow', 'logs', id, '--failed'), 'end | the end');
+    assert.equal(await ok('workflow', 'logs', id, '--failed', '-f'), 'end | the end');
+    assert.equal(await ok('workflow', 'logs', id), '  end | the end');
+    const none = await workron('logs', `${id}/ned`);
+    assert.deepEqual(
+      [none.code, none.stderr],
+      [3, `error: workflow ${id} has no step "ned"\nhint: did you mean end?\n`],
+    );
+    assert.equal((await workron('logs', 'flow/end')).code, 2);
+    const done = await ok('workflow', 'run', 'flow.yaml', '-q', '-f');
+    assert.match(
+      (await workron('workflow', 'logs', done.split('\n')[0] as string, '--failed')).stderr,
+      /^no step has failed\n$/,
+    );
+  });
+
   test('submit: --depends-on waits for other jobs, for the end that it names', async () => {
     const { id: held } = await api<{ id: string }>(server.url, '/jobs', { command: 'true', delay: '1h' });
     const [then, rescue, always] = [

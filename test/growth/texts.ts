@@ -56,7 +56,7 @@ const RESULTS: Row[] = [
 const crontab = (text: (n: number) => string): Row[2] => {
   return (n) => {
     const given = text(n);
-    return () => readCrontab(given, { timezone: 'UTC', system: false });
+    return () => readCrontab(given, { timezone: 'UTC', system: false, homeOf: () => '/home/ana' });
   };
 };
 

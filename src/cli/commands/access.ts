@@ -1,6 +1,8 @@
 /** Who may call a server, and who did: tokens, logins, the audit. */
 
 import { spawn } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Argument, Command } from 'commander';
 import type { AuditEntry } from '../../api/audit.ts';
 import { PAGE_PATH, routes } from '../../api/routes.ts';
@@ -156,22 +158,38 @@ export function authCommand(): Command {
 /** The programs that open an address in the browser. */
 const OPENERS: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', linux: 'xdg-open' };
 
-/** `workron open [ID]`: prints the address of the dashboard and opens it in the browser. */
+/** `workron open [ID]`: opens the dashboard in the browser; on the machine of a server of this user, logged in. */
 export function openCommand(): Command {
-  const command = clientCommand('open', 'Open the dashboard, or a job in it, in the browser')
+  const command = clientCommand('open', 'Open the dashboard, or a job in it, in the browser, logged in')
     .argument('[id]', 'Job id')
     .option('--print', 'Only print the address');
   return command.action(async (id: string | undefined, { print: only = false }: { print?: boolean }) => {
     const { url } = settingsFrom(command, 'client');
-    const address = `${browserUrl(url)}${PAGE_PATH}/${id === undefined ? '' : `jobs/${jobId(id)}`}`;
+    const page = `${browserUrl(url)}${PAGE_PATH}/${id === undefined ? '' : `jobs/${jobId(id)}`}`;
+    if (only || !process.stdout.isTTY) return print(page);
+    const local = findLocalServer(url);
+    const address =
+      local === null ? page : `${page}#${(await connect(command).json(routes.createLink)).path.split('#')[1]}`;
     print(address);
     const opener = OPENERS[process.platform];
-    if (only || !process.stdout.isTTY || opener === undefined) return;
-    const child = spawn(opener, [address], { stdio: 'ignore', detached: true });
+    if (opener === undefined) return;
+    const opened = local === null ? address : fileThatOpens(address, local.folder);
+    const child = spawn(opener, [opened], { stdio: 'ignore', detached: true });
     // The address is printed; a machine without a browser is not an error.
     child.on('error', () => undefined);
     child.unref();
   });
+}
+
+/** Other users see the arguments of a process, and whoever opens the link first is logged in: so the browser gets a file. */
+function fileThatOpens(address: string, folder: string): string {
+  const file = join(folder, 'open.html');
+  rmSync(file, { force: true });
+  writeFileSync(file, `<!doctype html><meta http-equiv="refresh" content="0;url=${address}">\n`, {
+    mode: 0o600,
+    flag: 'wx',
+  });
+  return file;
 }
 
 /** `workron version`: the version of this program, and of Node. */

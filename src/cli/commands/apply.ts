@@ -1,11 +1,13 @@
 /** Files: workflows and schedules are made to match them; crontabs become them. */
 
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { basename } from 'node:path';
 import { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
 import type { ScheduleApplied } from '../../api/schedule-apply.ts';
 import type { ReadSchedules } from '../../api/schedule-file.ts';
-import { clientCommand, connect, jsonOption, outputOf, print, printData, refuseExtra } from '../client-command.ts';
+import { clientCommand, connect, outputOf, print, printData } from '../client-command.ts';
 import { CliError, EXIT, usageError } from '../errors/cli-error.ts';
 import { note } from '../errors/report.ts';
 import { type Crontab, readCrontab } from '../input/crontab.ts';
@@ -24,25 +26,34 @@ export function applyCommand(): Command {
     .argument('<file>', 'YAML or JSON; - is standard input')
     .option('--owner <NAME>', "Whose schedules these are (default: the file's owner, else its name)")
     .option('--dry-run', 'Only print the plan');
-  return command.action(
-    async (path: string, { owner: given, dryRun = false }: { owner?: string; dryRun?: boolean }) => {
-      const text = await readText(path);
-      if (await isWorkflow(text)) return applyWorkflow(command, { path, text, dryRun });
-      const { readScheduleFile } = await import('../../api/schedule-file.ts');
-      const read = readScheduleFile(text, Date.now());
-      if (read.file === null) throw refusal(path, read);
-      const owner = given ?? read.file.owner ?? (path === '-' ? undefined : basename(path));
-      if (owner === undefined) throw usageError('expected an owner: in the file, or by --owner');
-      const body = { owner, schedules: read.file.schedules, dry_run: dryRun };
-      const applied = await placing(path, read, () => connect(command).json(routes.applySchedules, { body }));
-      const { json, quiet } = outputOf(command);
-      if (json) return printData(applied, json);
-      const changed = applied.items.filter(({ action }) => action !== 'keep');
-      if (quiet) return print(changed.map(({ name }) => name).join('\n'));
-      for (const item of changed) print(styled(FORMATS[item.action], lineOf(item)));
-      print(summary(applied));
-    },
-  );
+  return command.action(async (path: string, { owner, dryRun = false }: { owner?: string; dryRun?: boolean }) => {
+    const text = await readText(path);
+    if (await isWorkflow(text)) await applyWorkflow(command, { path, text, dryRun });
+    else await applySchedules(command, { path, text, owner, dryRun });
+  });
+}
+
+interface Applied {
+  path: string;
+  text: string;
+  owner?: string | undefined;
+  dryRun: boolean;
+}
+
+async function applySchedules(command: Command, { path, text, owner: given, dryRun }: Applied): Promise<void> {
+  const { readScheduleFile } = await import('../../api/schedule-file.ts');
+  const read = readScheduleFile(text, Date.now());
+  if (read.file === null) throw refusal(path, read);
+  const owner = given ?? read.file.owner ?? (path === '-' ? undefined : basename(path));
+  if (owner === undefined) throw usageError('expected an owner: in the file, or by --owner');
+  const body = { owner, schedules: read.file.schedules, dry_run: dryRun };
+  const applied = await placing(path, read, () => connect(command).json(routes.applySchedules, { body }));
+  const { json, quiet } = outputOf(command);
+  if (json) return printData(applied, json);
+  const changed = applied.items.filter(({ action }) => action !== 'keep');
+  if (quiet) return print(changed.map(({ name }) => name).join('\n'));
+  for (const item of changed) print(styled(FORMATS[item.action], lineOf(item)));
+  print(summary(applied));
 }
 
 /** A workflow file has steps; a schedule file has schedules. What cannot be read is reported as a schedule file. */
@@ -52,10 +63,7 @@ async function isWorkflow(text: string): Promise<boolean> {
   return typeof value === 'object' && value !== null && 'steps' in value;
 }
 
-async function applyWorkflow(
-  command: Command,
-  { path, text, dryRun }: { path: string; text: string; dryRun: boolean },
-): Promise<void> {
+async function applyWorkflow(command: Command, { path, text, dryRun }: Applied): Promise<void> {
   const { readWorkflowFile } = await import('../../api/workflow/file.ts');
   const { definition, ...found } = readWorkflowFile(text);
   if (definition === null) {
@@ -106,40 +114,84 @@ function summary({ owner, dry_run, items }: ScheduleApplied): string {
 /** `workron import`: converts schedules of other systems, for review. */
 export function importCommand(): Command {
   const command = new Command('import').description('Convert a crontab to schedules, for review');
-  command.allowExcessArguments().action(() => {
-    refuseExtra(command);
-    command.outputHelp();
-  });
   return command.addCommand(importCrontabCommand());
 }
 
 interface ImportOptions {
   timezone: string;
   system?: boolean;
+  dropRedirects?: boolean;
+  apply?: boolean;
+  owner: string;
 }
 
-/** `workron import crontab`: prints schedules and submits nothing. */
+/** `workron import crontab`: prints schedules that do what cron does; with `--apply`, makes them. */
 function importCrontabCommand(): Command {
-  const command = new Command('crontab')
-    .description('Print the schedules of a crontab as YAML; nothing is submitted')
-    .argument('<file>', 'A crontab, or - for standard input: crontab -l | workron import crontab -')
+  const command = clientCommand('crontab', 'Print the schedules of a crontab as YAML, for review and `workron apply`')
+    .argument('[file]', 'A crontab, or - for standard input (default: what crontab -l prints)')
     .option(
       '--timezone <ZONE>',
       'Zone of lines without CRON_TZ or TZ',
       Intl.DateTimeFormat().resolvedOptions().timeZone,
     )
     .option('--system', 'Each command is preceded by a user, as in /etc/crontab')
-    .addOption(jsonOption());
-  return command.action(async (file: string, { timezone, system = false }: ImportOptions) => {
+    .option('--drop-redirects', 'Leave out redirections of output to files: Workron keeps it')
+    .option('--apply', 'Make the schedules now, instead of printing them')
+    .option('--owner <NAME>', 'With --apply: whose schedules they are', 'crontab');
+  return command.action(async (file: string | undefined, options: ImportOptions) => {
+    const text = await crontabText(file, options.system === true);
+    const { timezone, system = false, dropRedirects = false } = options;
+    const crontab = readCrontab(text, { timezone, system, dropRedirects, homeOf });
+    const yaml = await yamlOf(crontab);
     const { json } = outputOf(command);
-    const crontab = readCrontab(new TextDecoder().decode(await readInput(file)), { timezone, system });
-    if (json)
+    if (options.apply)
+      await applySchedules(command, { path: file ?? 'crontab', text: yaml, owner: options.owner, dryRun: false });
+    else if (json)
       printData({ schedules: crontab.imported.map(({ schedule }) => schedule), refused: crontab.refused }, json);
-    else print(await yamlOf(crontab));
+    else print(yaml);
     for (const { line, reason } of crontab.refused) note(`line ${line} is not imported: ${reason}`);
-    if (crontab.refused.length > 0) process.exitCode = EXIT.failed;
+    const silent = crontab.imported.filter(({ writesTo }) => writesTo !== null).map(({ line }) => line);
+    if (silent.length > 0)
+      note(
+        `${silent.length === 1 ? `line ${silent[0]} writes its` : `lines ${silent.join(', ')} write their`} output to files, so \`workron logs\` has none; --drop-redirects lets Workron keep it`,
+      );
+    if (options.apply) note('cron still runs these lines, too: comment them out there (crontab -e)');
+    if (crontab.refused.some(({ wrong }) => wrong)) process.exitCode = EXIT.failed;
   });
 }
+
+async function crontabText(file: string | undefined, system: boolean): Promise<string> {
+  if (file !== undefined || system) return new TextDecoder().decode(await readInput(file ?? '/etc/crontab'));
+  const { spawnSync } = await import('node:child_process');
+  const { error, status, stdout, stderr } = spawnSync('crontab', ['-l'], { encoding: 'utf8' });
+  if (error === undefined && status === 0) return stdout;
+  throw usageError(
+    `crontab -l: ${error === undefined ? stderr.trim() : 'there is no such program'}`,
+    'name a file, or -',
+  );
+}
+
+/** The home of a user of this machine, or of the one who asks. */
+function homeOf(user: string | undefined): string | null {
+  if (user === undefined) return homedir();
+  try {
+    const entries = readFileSync('/etc/passwd', 'utf8')
+      .split('\n')
+      .map((line) => line.split(':'));
+    return entries.find(([name]) => name === user)?.[5] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** What else is possible, beside each setting that stands for cron's own behaviour. */
+const CHOICES: readonly (readonly [path: readonly string[], choice: string])[] = [
+  [['overlap'], 'as cron; skip: not while an earlier run goes on'],
+  [['catchup'], 'as cron; latest: once, after the machine was off'],
+  [['job', 'cwd'], 'as cron: the home directory'],
+  [['job', 'timeout'], 'cron has none; the default is 5m'],
+  [['job', 'max_attempts'], 'as cron; 3 retries failures'],
+];
 
 /** YAML for review: differences from cron are comments above the schedule. */
 async function yamlOf({ imported, refused, notes }: Crontab): Promise<string> {
@@ -148,12 +200,21 @@ async function yamlOf({ imported, refused, notes }: Crontab): Promise<string> {
     { schedules: imported.map(({ schedule }) => schedule) },
     { aliasDuplicateObjects: false },
   );
-  imported.forEach(({ line, notes }, index) => {
-    const node = document.getIn(['schedules', index], true) as { commentBefore?: string };
-    node.commentBefore = [`line ${line}`, ...notes].map((text) => ` ${text}`).join('\n');
+  imported.forEach(({ line, notes, writesTo }, index) => {
+    const at = (path: readonly string[]) =>
+      document.getIn(['schedules', index, ...path], true) as {
+        commentBefore?: string;
+        comment?: string;
+        flow?: boolean;
+      };
+    const file = writesTo === null ? [] : [`its output goes to ${writesTo}, so Workron has none`];
+    at([]).commentBefore = [`line ${line}`, ...notes, ...file].map((text) => ` ${text}`).join('\n');
+    at(['catchup']).flow = true;
+    for (const [path, choice] of CHOICES)
+      if (document.hasIn(['schedules', index, ...path])) at(path).comment = ` ${choice}`;
   });
   const head = [
-    'Review before use. cron starts commands in the home directory of their user; set job.cwd where one relies on it.',
+    'These schedules do what cron did; each comment says what else is possible.',
     ...notes,
     ...refused.map(({ line, text, reason }) => `line ${line} is not imported: ${reason}\n   ${text}`),
   ];

@@ -15,11 +15,14 @@ import {
   printData,
   refuseExtra,
 } from '../client-command.ts';
+import type { Connection } from '../connection.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { note } from '../errors/report.ts';
 import { refuseLoneInput } from '../flags/job.ts';
 import { addScheduleEditFlags, addScheduleFlags, scheduleFrom } from '../flags/schedule.ts';
 import { collectList, pastFlag } from '../flags/values.ts';
+import { followJob } from '../follow/job.ts';
+import { followToEnd } from '../follow/workflow.ts';
 import { runOf, whenText } from '../output/schedule.ts';
 import { when } from '../output/when.ts';
 import {
@@ -164,15 +167,36 @@ function scheduleRunCommand(): Command {
   const command = clientCommand('run', 'Run a schedule now, paused or not')
     .argument('<name>', 'Schedule name')
     .option('--key <KEY,…>', 'Only for these keys of its for_each', collectList)
+    .option('-f, --follow', 'Show what it does until it ends; exit with the code of the job')
     .option('--idempotency-key <KEY>', 'Makes it safe to repeat: the same key runs nothing new');
-  return command.action(async (name: string, flags: { key?: string[]; idempotencyKey?: string }) => {
+  return command.action(async (name: string, flags: RunFlags) => {
     const call = keyed(flags.key, flags.idempotencyKey);
-    const { items } = await connect(command).json(routes.runSchedule, { params: { name }, ...call });
+    const connection = connect(command);
+    const { items } = await connection.json(routes.runSchedule, { params: { name }, ...call });
     const output = outputOf(command);
     const [only] = items;
+    if (flags.follow) return await followRun(connection, items, output);
     if (items.length !== 1 || only === undefined || output.json || output.quiet) return showRuns(items, items, output);
     print(`started ${runOf(only)}`);
   });
+}
+
+interface RunFlags {
+  key?: string[];
+  follow?: boolean;
+  idempotencyKey?: string;
+}
+
+/** One run can be followed; of several, the first is not more than the others. */
+async function followRun(connection: Connection, ticks: readonly Tick[], output: Output): Promise<void> {
+  const [only, ...more] = ticks;
+  if (only === undefined || more.length > 0) {
+    showRuns(ticks, ticks, output);
+    return note('--follow is for a single run; --key chooses one');
+  }
+  if (!output.json && !output.quiet) note(runOf(only));
+  if (only.workflow_id !== null) await followToEnd(connection, only.workflow_id, output);
+  else if (only.job_id !== null) await followJob(connection, only.job_id, output);
 }
 
 interface BackfillFlags {

@@ -1,13 +1,15 @@
 /** The commands that start a process of Workron, or work on its store without one. */
 
-import { createReadStream, existsSync, statSync } from 'node:fs';
+import { appendFileSync, createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
 import { Command } from 'commander';
 import { byteText } from '../../api/byte-text.ts';
 import { countText } from '../../api/count-text.ts';
+import type { Finding } from '../../api/doctor.ts';
+import { routes } from '../../api/routes.ts';
 import { isThere } from '../../ops/new-file.ts';
 import type { StoreChoice } from '../../ops/settings/settings.ts';
 import { chooseStore } from '../../ops/settings/store.ts';
-import { jsonOption, outputOf, print, printData } from '../client-command.ts';
+import { connect, jsonOption, outputOf, print, printData } from '../client-command.ts';
 import { CliError, EXIT, usageError } from '../errors/cli-error.ts';
 import { note } from '../errors/report.ts';
 import { addSettingFlags, settingsFrom } from '../flags/setting.ts';
@@ -75,21 +77,58 @@ export function doctorCommand(): Command {
   const command = new Command('doctor')
     .description('Check settings, machine and store; say what is wrong and how to fix it')
     .addOption(jsonOption())
-    .option('--unmark', 'Check nothing; allow a SQLite file that was promoted to be started again');
-  return addSettingFlags(command, 'migrate').action(async ({ unmark }: { unmark?: boolean }) => {
-    const { store, dbSchema } = settingsFrom(command, 'migrate');
-    if (unmark) return await unmarkFile(store);
-    const { examine } = await import('../../node/doctor/doctor.ts');
-    const findings = await examine(store, dbSchema);
-    const { json } = outputOf(command);
-    if (json) printData(json.fields === null ? { items: findings } : findings, json);
-    else {
-      for (const { check, state, detail, advice } of findings) {
-        print(`${MARKS[state]}  ${check.padEnd(18)}${oneLine(detail)}`);
-        if (advice !== null) print(dim(`${' '.repeat(27)}→ ${oneLine(advice)}`));
+    .option('--unmark', 'Check nothing; allow a SQLite file that was promoted to be started again')
+    .option('--url <URL>', 'Ask the server there, instead of looking at machine and store')
+    .option('--token-file <FILE>', 'With --url: file that holds the token of an administrator')
+    .option('--profile <NAME>', 'Ask the server of this profile');
+  return addSettingFlags(command, 'migrate').action(
+    async ({ unmark, url, profile }: { unmark?: boolean; url?: string; profile?: string }) => {
+      const findings =
+        url === undefined && profile === undefined ? await examined(command, unmark === true) : await asked(command);
+      if (findings === null) return;
+      const { json } = outputOf(command);
+      if (json) printData(json.fields === null ? { items: findings } : findings, json);
+      else {
+        for (const { check, state, detail, advice } of findings) {
+          print(`${MARKS[state]}  ${check.padEnd(18)}${oneLine(detail)}`);
+          if (advice !== null) print(dim(`${' '.repeat(27)}→ ${oneLine(advice)}`));
+        }
       }
-    }
-    if (findings.some(({ state }) => state === 'bad')) process.exitCode = EXIT.failed;
+      if (findings.some(({ state }) => state === 'bad')) process.exitCode = EXIT.failed;
+    },
+  );
+}
+
+/** `null` if there was nothing to examine. */
+async function examined(command: Command, unmark: boolean): Promise<Finding[] | null> {
+  const { store, dbSchema } = settingsFrom(command, 'migrate');
+  if (unmark) {
+    await unmarkFile(store);
+    return null;
+  }
+  const { examine } = await import('../../node/doctor/doctor.ts');
+  return await examine(store, dbSchema);
+}
+
+async function asked(command: Command): Promise<Finding[]> {
+  return (await connect(command).json(routes.readDoctor)).items;
+}
+
+/** What Workron keeps in the folder in which it is started. */
+const IGNORED = ['workron.db*'];
+
+/** `workron init`: prepares a project for Workron. */
+export function initCommand(): Command {
+  const command = new Command('init')
+    .description('Prepare this folder: adds the files of Workron to .gitignore')
+    .option('--dry-run', 'Only print the lines');
+  return command.action(({ dryRun }: { dryRun?: boolean }) => {
+    const before = existsSync('.gitignore') ? readFileSync('.gitignore', 'utf8') : '';
+    const missing = IGNORED.filter((line) => !before.split(/\r?\n/).includes(line));
+    if (dryRun) return print(missing.join('\n'));
+    if (missing.length === 0) return print('.gitignore has them already; next: workron up');
+    appendFileSync('.gitignore', `${before === '' || before.endsWith('\n') ? '' : '\n'}${missing.join('\n')}\n`);
+    print(`added ${missing.join(', ')} to .gitignore; next: workron up`);
   });
 }
 

@@ -67,6 +67,22 @@ export function statusCommand(): Command {
   });
 }
 
+/** `workron health`: for scripts and containers. Exit code 0 if the server works, 1 if not, 6 if it does not answer. */
+export function healthCommand(): Command {
+  const command = clientCommand('health', 'Exit with 0 if the server works, else with 1 or 6', { ids: false });
+  return command.action(async () => {
+    const connection = connect(command);
+    const health = await connection.report(routes.readHealth);
+    const ready = await connection.report(routes.readReady);
+    const problems = [...ready.problems, ...health.stuck.map((loop) => `the ${loop} is stuck`)];
+    const isOk = health.status === 'ok' && ready.ready;
+    const { json, quiet } = outputOf(command);
+    if (json) printData({ ok: isOk, problems }, json);
+    else if (!quiet) print(isOk ? 'ok' : problems.join('\n') || 'not ready');
+    process.exitCode = isOk ? EXIT.ok : EXIT.failed;
+  });
+}
+
 type Seen = Omit<Status, 'problems' | 'notes'>;
 
 function isWell({ health, ready, problems }: Status): boolean {

@@ -12,9 +12,8 @@ import { ownFailure } from '../errors/failure.ts';
 import { note } from '../errors/report.ts';
 import { addGangFlags, addJobFlags, refuseLoneInput, workFrom } from '../flags/job.ts';
 import { durationFlag } from '../flags/values.ts';
-import { detachOnInterrupt } from '../follow/detach.ts';
-import { followLog } from '../follow/log.ts';
-import { showProgress, tellWaiting, withProgress } from '../follow/progress.ts';
+import { followJob } from '../follow/job.ts';
+import { showProgress } from '../follow/progress.ts';
 import { waitForEnd } from '../follow/wait.ts';
 import { nameOfInput, readInput, readStandardInput } from '../input/file.ts';
 import { StatusLine } from '../output/status-line.ts';
@@ -98,37 +97,9 @@ export function runCommand(): Command {
       const { id } = (await connection.json(routes.submitJobs, { body })) as SubmittedJob;
       const { json, quiet } = outputOf(command);
       if (!quiet && !json) note(`job ${id}`);
-      using interrupt = detachOnInterrupt({
-        title: `job ${id}`,
-        again: `workron logs -f ${id}`,
-        async cancel() {
-          await connection.json(routes.cancelJob, { params: { id } });
-          await waitForEnd(connection, id);
-        },
-      });
-      const started = new AbortController();
-      if (!quiet && !json) void tellWaiting(connection, id, AbortSignal.any([started.signal, interrupt.signal]));
-      const followed = async (): Promise<Job> => {
-        const follow = (line?: StatusLine) =>
-          followLog(connection, { id, signal: interrupt.signal, ...(line && { line }) });
-        if (!json) await (quiet ? follow() : withProgress(connection, id, follow));
-        return waitForEnd(connection, id, { signal: interrupt.signal });
-      };
-      const ended = await Promise.race([followed(), interrupt.left]).finally(() => started.abort());
-      if (typeof ended === 'number') {
-        process.exitCode = ended;
-        return;
-      }
-      if (json) printData(ended, json);
-      else if (ended.status !== 'done' && !quiet) note(`job ${id} ${ended.status}: ${whyNotDone(ended)}`);
-      process.exitCode = interrupt.cancelled ? EXIT.interrupted : exitCodeOf(ended);
+      await followJob(connection, id, outputOf(command));
     }),
   );
-}
-
-/** Why it failed, or why it ended without an error. */
-function whyNotDone({ failure, reason }: Job): string {
-  return failure === null ? (reason ?? 'for no known reason') : oneLine(failure.line);
 }
 
 /** `workron wait ID…`: waits until all have ended. Exits with the code of the first job, in the given order, that is not done. */

@@ -133,13 +133,13 @@ export function workflowGetCommand(): Command {
   });
 }
 
-export async function showRun(connection: Connection, text: string, { json, quiet }: Output): Promise<void> {
+export async function showRun(connection: Connection, text: string, { json, quiet, wide }: Output): Promise<void> {
   const workflow = await connection.json(routes.readWorkflow, { params: { id: workflowId(text) } });
   if (json) printData(workflow, json);
-  else print(quiet ? workflow.id : describe(workflow));
+  else print(quiet ? workflow.id : describe(workflow, wide));
 }
 
-function describe(workflow: WorkflowDetail): string {
+function describe(workflow: WorkflowDetail, all: boolean): string {
   const lines: string[] = [];
   const line = (label: string, value: string): void => {
     if (value !== '') lines.push(`${dim(label.padEnd(15))}${value}`);
@@ -151,7 +151,8 @@ function describe(workflow: WorkflowDetail): string {
   line('created', when(workflow.created_at));
   line('ended', workflow.ended_at === null ? '' : `${when(workflow.ended_at)}, after ${took(workflow)}`);
   line('critical path', workflow.critical_path.join(' → '));
-  return `${stepTree(workflow, { width: terminalWidth(), rows: undefined })}\n${lines.join('\n')}\n`;
+  line('output', workflow.step_counts.failed === 0 ? '' : `workron workflow logs ${workflow.id} --failed`);
+  return `${stepTree(workflow, { width: terminalWidth(), rows: undefined, ids: true, all })}\n${lines.join('\n')}\n`;
 }
 
 function took({ started_at, created_at, ended_at }: WorkflowDetail): string {

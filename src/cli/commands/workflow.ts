@@ -8,6 +8,7 @@ import { note } from '../errors/report.ts';
 import { collectPairs } from '../flags/values.ts';
 import { followToEnd, hasEnded } from '../follow/workflow.ts';
 import { submittedWorkflow, workflowName } from '../input/workflow.ts';
+import { workflowLogsCommand } from './logs.ts';
 import {
   workflowDefinitionsCommand,
   workflowLintCommand,
@@ -26,6 +27,7 @@ export function workflowCommand(): Command {
   command.addCommand(workflowRunCommand());
   command.addCommand(workflowLsCommand());
   command.addCommand(workflowGetCommand());
+  command.addCommand(workflowLogsCommand());
   command.addCommand(workflowCancelCommand());
   command.addCommand(workflowRetryCommand());
   command.addCommand(workflowRerunCommand());

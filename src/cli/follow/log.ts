@@ -6,6 +6,7 @@ import type { CutEvent, OutputEvent } from '../../api/event.ts';
 import { readEvents, type StreamEvent } from '../../api/event-stream.ts';
 import { LineTimes } from '../../api/line-times.ts';
 import { routes } from '../../api/routes.ts';
+import { isTerminal } from '../../core/job.ts';
 import type { Connection } from '../connection.ts';
 import { CliError, EXIT } from '../errors/cli-error.ts';
 import { note } from '../errors/report.ts';
@@ -48,6 +49,14 @@ export async function printLog(connection: Connection, request: LogRequest): Pro
   const writer = new LogWriter(request);
   for await (const bytes of response.body) await writer.write(bytes);
   await writer.end();
+  if (!writer.hasWritten && process.stdout.isTTY) await tellNothing(connection, request);
+}
+
+/** An empty screen would leave open whether there is nothing, or something went wrong. */
+async function tellNothing(connection: Connection, { id, attempt }: LogRequest): Promise<void> {
+  const { status } = await connection.json(routes.readJob, { params: { id } });
+  if (attempt !== undefined) note(`attempt ${attempt} of job ${id} printed nothing`);
+  else note(isTerminal(status) ? `job ${id} printed nothing` : `job ${id} is ${status} and has printed nothing yet`);
 }
 
 /** Prints output until the job has ended. Resumes where it stopped after the server was unreachable. */
@@ -150,7 +159,10 @@ class LogWriter {
     this.#text = clean && !raw ? new TerminalText() : null;
   }
 
+  hasWritten = false;
+
   async write(data: string | Uint8Array): Promise<void> {
+    this.hasWritten ||= data.length > 0;
     if (this.#tail === null) return this.#print(data);
     clearTimeout(this.#timer);
     this.#held = lastLines(Buffer.concat([this.#held, Buffer.from(data as Uint8Array)]), this.#tail);

@@ -1,15 +1,24 @@
-/** Converts crontabs to schedules, with the rules of cron. */
+/** Converts crontabs to schedules that do what cron does. */
 
 import { isWorkronError } from '../../core/error.ts';
 import { parseCron, splitCron } from '../../core/schedule/cron.ts';
 import { isOpen } from '../../core/schedule/cron-field.ts';
-import { shellLineOf } from './crontab-command.ts';
+import { shellLineOf, titleOf, withoutRedirections } from './crontab-command.ts';
 
+/** What cron does, where a schedule would do something else by itself. `cwd` is left out if the home is not known. */
 interface ImportedSchedule {
   name: string;
   cron: string;
   timezone: string;
-  job: { command: string; env?: Record<string, string> };
+  overlap: 'allow';
+  catchup: { policy: 'none' };
+  job: {
+    command: string;
+    cwd?: string;
+    timeout: '24h';
+    max_attempts: 1;
+    env: Record<string, string>;
+  };
 }
 
 interface ImportedLine {
@@ -18,12 +27,16 @@ interface ImportedLine {
   schedule: ImportedSchedule;
   /** Notes for a reviewer, where Workron and cron differ. */
   notes: string[];
+  /** The file that its output goes to, so that Workron has none; `null` if it has. */
+  writesTo: string | null;
 }
 
 interface RefusedLine {
   line: number;
   text: string;
   reason: string;
+  /** False for what a schedule cannot be, and nobody can mend: `@reboot`. */
+  wrong: boolean;
 }
 
 export interface Crontab {
@@ -38,22 +51,31 @@ export interface CrontabOptions {
   timezone: string;
   /** A column with the user comes before the command, as in /etc/crontab. */
   system: boolean;
+  /** Leaves out redirections at the end of commands, so that Workron gets the output. */
+  dropRedirects?: boolean;
+  /** The home of a user, or of the one who imports; `null` if it is not known. */
+  homeOf(user: string | undefined): string | null;
 }
 
 const USER_LINE = /^(?<cron>@\S+|(?:\S+\s+){4}\S+)\s+(?<text>\S.*)$/;
 const SYSTEM_LINE = /^(?<cron>@\S+|(?:\S+\s+){4}\S+)\s+(?<user>\S+)\s+(?<text>\S.*)$/;
 
 /** Settings for cron itself, which are not variables of the commands. */
-const OF_CRON = ['CRON_TZ', 'MAILTO', 'MAILFROM', 'SHELL', 'CONTENT_TYPE', 'CONTENT_TRANSFER_ENCODING', 'RANDOM_DELAY'];
+const OF_CRON = ['CRON_TZ', 'MAILTO', 'MAILFROM', 'CONTENT_TYPE', 'CONTENT_TRANSFER_ENCODING', 'RANDOM_DELAY'];
+/** Where cron looks for programs, unless the file says otherwise. */
+const CRON_PATH = '/usr/bin:/bin';
 
 class UnreadableLine extends Error {}
+
+/** A line that a schedule cannot stand for. */
+class OtherLine extends Error {}
 
 /** The state of the reader. */
 interface Reading {
   options: CrontabOptions;
   settings: Map<string, string>;
   /** The settings that are variables of the commands; `undefined` until a command needs them. */
-  variables: { env?: Record<string, string> } | undefined;
+  variables: Record<string, string> | undefined;
   /** The names of schedules, each with the next number to try for another one. */
   names: Map<string, number>;
 }
@@ -75,12 +97,17 @@ export function readCrontab(text: string, options: CrontabOptions): Crontab {
     try {
       crontab.imported.push({ line, ...scheduleOf(content, reading) });
     } catch (error) {
-      if (!(error instanceof UnreadableLine) && !isWorkronError(error, 'schedule_invalid')) throw error;
-      crontab.refused.push({ line, text: content, reason: error.message });
+      const other = error instanceof OtherLine;
+      if (!other && !(error instanceof UnreadableLine) && !isWorkronError(error, 'schedule_invalid')) throw error;
+      crontab.refused.push({ line, text: content, reason: error.message, wrong: !other });
     }
   });
-  if (reading.settings.get('MAILTO')) {
-    crontab.notes.push('MAILTO is not taken over: Workron keeps the output of every job');
+  const mailTo = reading.settings.get('MAILTO');
+  if (mailTo) {
+    crontab.notes.push(
+      `MAILTO is not taken over: Workron keeps the output of every run (workron logs). To be told of failures, add to a schedule`,
+      `  notify: [{ on: [failed], command: "mail -s failed ${mailTo}" }]`,
+    );
   }
   return crontab;
 }
@@ -95,28 +122,44 @@ function unquoted(text: string): string {
   return /^(["']).*\1$/.test(text) ? text.slice(1, -1) : text;
 }
 
-function scheduleOf(content: string, reading: Reading): { schedule: ImportedSchedule; notes: string[] } {
+function scheduleOf(content: string, reading: Reading): Omit<ImportedLine, 'line'> {
   const { options, settings } = reading;
   const { cron, user, text } = (options.system ? SYSTEM_LINE : USER_LINE).exec(content)?.groups ?? {};
   if (cron === undefined || text === undefined) {
     throw new UnreadableLine(`expected five fields or a macro, ${options.system ? 'a user and' : 'and'} a command`);
   }
   if (cron.toLowerCase() === '@reboot') {
-    throw new UnreadableLine('@reboot has no schedule; use a systemd unit instead');
+    throw new OtherLine('@reboot has no schedule; use a systemd unit instead');
   }
   const timezone = settings.get('CRON_TZ') || settings.get('TZ')?.replace(/^:/, '') || options.timezone;
   parseCron(cron, timezone);
   reading.variables ??= variablesIn(settings);
-  const job = { command: shellLineOf(text, settings.get('SHELL')), ...reading.variables };
+  const home = settings.get('HOME') ?? options.homeOf(user);
+  const { command, file } = withoutRedirections(text);
+  const kept = options.dropRedirects ? command : text;
   return {
-    schedule: { name: nameFor(text, reading.names), cron, timezone, job },
+    schedule: {
+      name: nameFor(text, reading.names),
+      cron,
+      timezone,
+      overlap: 'allow',
+      catchup: { policy: 'none' },
+      job: {
+        command: shellLineOf(kept, settings.get('SHELL')),
+        ...(home !== null && { cwd: home }),
+        timeout: '24h',
+        max_attempts: 1,
+        env: reading.variables,
+      },
+    },
     notes: notesOn(cron, user, settings),
+    writesTo: options.dropRedirects ? null : file,
   };
 }
 
-function variablesIn(settings: ReadonlyMap<string, string>): { env?: Record<string, string> } {
+function variablesIn(settings: ReadonlyMap<string, string>): Record<string, string> {
   const variables = [...settings].filter(([name]) => !OF_CRON.includes(name));
-  return variables.length === 0 ? {} : { env: Object.fromEntries(variables) };
+  return { PATH: CRON_PATH, ...Object.fromEntries(variables) };
 }
 
 function notesOn(cron: string, user: string | undefined, settings: ReadonlyMap<string, string>): string[] {
@@ -131,20 +174,13 @@ function notesOn(cron: string, user: string | undefined, settings: ReadonlyMap<s
   return notes;
 }
 
-/** The name of the program that the command starts, with a number if it is taken. */
+/** What the command is about, as a name, with a number if it is taken. */
 function nameFor(command: string, taken: Map<string, number>): string {
-  const program =
-    command
-      .replace(/^(\s*cd\s+\S+\s*(&&|;)|\s*\w+=\S*\s)+/, '')
-      .trim()
-      .split(/[\s;|&<>%]/)[0] ?? '';
-  const word = program.split('/').at(-1) ?? '';
   const base =
-    word
-      .toLowerCase()
+    titleOf(command)
       .replace(/[^a-z0-9._-]+/g, '-')
       .slice(0, 200)
-      .replace(/^-+|-+$/g, '')
+      .replace(/^[-.]+|-+$/g, '')
       .slice(0, 100) || 'job';
   let number = taken.get(base) ?? 1;
   let name = number === 1 ? base : `${base}-${number}`;

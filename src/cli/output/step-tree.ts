@@ -8,26 +8,45 @@ import { bold, oneLine, stateFormat, stateText, styled } from './style.ts';
 import { displayWidth, truncate } from './table.ts';
 import { between } from './when.ts';
 
+/** Steps that were skipped because of others are only counted from this number on. */
+const MANY_SKIPPED = 4;
+
 interface TreeSize {
   /** `undefined`: nothing is cut. */
   width: number | undefined;
   /** The maximum number of lines. A tree that does not fit is replaced by a list of the most important steps. */
   rows: number | undefined;
+  /** Draw skipped steps, too, however many they are. */
+  all?: boolean;
+  /** Show the job of each step. */
+  ids?: boolean;
 }
 
 /** Deeper trees leave no room for text. */
 const DEEPEST = 16;
 
-export function stepTree(workflow: WorkflowDetail, { width, rows }: TreeSize): string {
-  const { steps } = workflow;
+export function stepTree(workflow: WorkflowDetail, size: TreeSize): string {
+  const { width, rows, all = false } = size;
+  const dropped = all ? new Set<string>() : droppedOf(workflow.steps);
+  const steps = workflow.steps.filter(({ key }) => !dropped.has(key));
   const title = titleLine(workflow, width);
   const places = treeOf(steps);
   const fits = rows === undefined || steps.length < rows - 1;
   const lines =
     fits && places.every(({ prefix }) => prefix.length <= 3 * DEEPEST)
-      ? places.map(({ step, prefix }) => stepLine(step, prefix, width))
-      : mattering(steps, rows === undefined ? steps.length : Math.max(1, rows - 3), width);
-  return `${[title, ...lines].join('\n')}\n`;
+      ? places.map(({ step, prefix }) => stepLine(step, prefix, size))
+      : mattering(steps, rows === undefined ? steps.length : Math.max(1, rows - 3), size);
+  const rest = dropped.size === 0 ? [] : [`   … ${dropped.size} skipped (${reasonText('upstream_failed')})`];
+  return `${[title, ...lines, ...rest].join('\n')}\n`;
+}
+
+/** The steps that were skipped because another one failed, if they are many; not those above a step that is shown. */
+function droppedOf(steps: readonly StepState[]): ReadonlySet<string> {
+  const dropped = new Set(steps.filter(({ reason }) => reason === 'upstream_failed').map(({ key }) => key));
+  for (const { key, depends_on } of steps.toReversed()) {
+    if (!dropped.has(key)) for (const parent of depends_on) dropped.delete(parent);
+  }
+  return dropped.size < MANY_SKIPPED ? new Set() : dropped;
 }
 
 function titleLine(workflow: WorkflowDetail, width: number | undefined): string {
@@ -82,18 +101,17 @@ function branch(steps: readonly StepState[], above: string): (Place & { below: s
 }
 
 /** Running, failed and next steps, and a line about the others. */
-function mattering(steps: readonly StepState[], most: number, width: number | undefined): string[] {
+function mattering(steps: readonly StepState[], most: number, size: TreeSize): string[] {
   const order = ['running', 'failed', 'cancelled', 'pending', 'scheduled', 'blocked', 'done', 'skipped'];
   const sorted = steps.toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status));
-  const lines = sorted.slice(0, most).map((step) => stepLine(step, '', width));
+  const lines = sorted.slice(0, most).map((step) => stepLine(step, '', size));
   return steps.length > most ? [...lines, `… and ${steps.length - most} more steps`] : lines;
 }
 
-function stepLine(step: StepState, prefix: string, width: number | undefined): string {
+function stepLine(step: StepState, prefix: string, { width, ids = false }: TreeSize): string {
   const state = stateText(step.status);
   const before = `${prefix}${step.key}  `;
-  const rest = details(step);
-  const after = rest === '' ? '' : `  ${rest}`;
+  const after = [ids ? `#${step.job_id}` : '', details(step)].map((text) => (text === '' ? '' : `  ${text}`)).join('');
   const text = before + state + after;
   const cut = width === undefined ? text : truncate(text, width);
   // Coloured only if it was not cut.

@@ -562,9 +562,9 @@ export const MUTANTS: Mutant[] = [
     name: 'turns are assigned without the lock on their queue',
     edits: [
       {
-        file: 'src/store/postgres/sql/turns.ts',
-        from: `order by q.name collate "C" for update of q`,
-        to: `order by q.name collate "C"`,
+        file: 'src/store/engine/turns.ts',
+        from: `collate "C" for update of q`,
+        to: `collate "C"`,
       },
     ],
     tests: ['test/store/postgres/locking.test.ts'],
@@ -1594,8 +1594,8 @@ export const MUTANTS: Mutant[] = [
     edits: [
       {
         file: 'src/store/sqlite/sql/claim.ts',
-        from: '    order by l.rank, l.turn, l.due, l.job_id`,\n} satisfies',
-        to: '    order by l.turn, l.due, l.job_id`,\n} satisfies',
+        from: '    order by l.rank, l.turn, l.due, l.job_id`,\n};',
+        to: '    order by l.turn, l.due, l.job_id`,\n};',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],

@@ -11,6 +11,7 @@ import { readQueueRooms } from './meter-use.ts';
 import { nextOpening, openDueParkings } from './parkings.ts';
 import { readJobs } from './reads.ts';
 import { fromHeld, isPending, listed, lookedUp } from './standing.ts';
+import { giveTurnsTo } from './turns.ts';
 
 interface Look {
   due: number | null;
@@ -57,7 +58,7 @@ async function promoteDue(tx: Tx, fair: readonly string[], limit: number): Promi
   const jobIds = rows.map(({ jobId }) => jobId);
   if (jobIds.length > 0) tx.effects.madeWork();
   for (const jobId of jobIds) tx.effects.changedJob(jobId);
-  await tx.giveTurns(jobIds, fair);
+  await giveTurnsTo(tx, jobIds, fair);
   return jobIds.length;
 }
 

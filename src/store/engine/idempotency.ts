@@ -15,7 +15,7 @@ interface Stored extends Idempotency {
 
 const stored = columns<Stored>({ key: 'text', fingerprint: 'text', answer: 'json', createdAt: 'instant' });
 
-/** Waits for an earlier call with this key and returns its answer. Throws `idempotency_mismatch` if that was another request. */
+/** Waits for an earlier call with this key, by the row that it has written first, and returns its answer. Throws `idempotency_mismatch` if that was another request. */
 export async function beginIdempotent<Answer>(tx: Tx, asked: Idempotency): Promise<Answer | undefined> {
   const begun = await tx.run(sql`insert into idempotency ${stored.values({ ...asked, answer: [], createdAt: now })}
     on conflict (key) do update

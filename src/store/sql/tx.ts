@@ -30,8 +30,6 @@ export interface Tx {
   lockRows(statement: Fragment): Promise<void>;
   /** Stores jobs without keys and parents, and returns them in order. */
   insertJobs(jobs: readonly NewJob[]): Promise<Job[]>;
-  /** Gives turns to those of the jobs that are claimable, in the queues that take turns and in these. */
-  giveTurns(jobIds: readonly number[], fairQueues: readonly string[]): Promise<void>;
   /** Inserts the next items of a group. Returns them with their status. */
   insertItems(groupId: number, items: NextItems): Promise<NewItem[]>;
   /** The ids of lanes, by their keys. On PostgreSQL, the transaction begins again if one is not known. */
@@ -40,6 +38,8 @@ export interface Tx {
   releaseMeters(ended: EndedAttempts): Promise<void>;
   /** Starts the runs of schedules, in order. */
   startRuns(wanted: readonly WantedRun[]): Promise<Run[]>;
+  /** The queues that are known to take turns. */
+  readonly fairQueues: ReadonlySet<string>;
   /** True if PostgreSQL has a collation that folds the case of all letters. */
   readonly folds: boolean;
   /** The jobs that the transaction has locked. */

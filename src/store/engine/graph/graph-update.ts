@@ -14,6 +14,7 @@ import { anyFrom, anyOf, locking, sql } from '../../sql/sql.ts';
 import type { Tx } from '../../sql/tx.ts';
 import { addEndNotices, type EndNotice } from '../notices.ts';
 import { continues } from '../standing.ts';
+import { giveTurnsTo } from '../turns.ts';
 import { queueCascade } from './cascade.ts';
 import { edge } from './edges.ts';
 import { endItems, type ItemEnd, reopenItems } from './groups.ts';
@@ -209,7 +210,7 @@ export class GraphUpdate {
     this.#workflows = new WorkflowChanges();
     if (notices.length > 0) await addEndNotices(tx, notices);
     await this.#freeKeys(tx);
-    await tx.giveTurns([...this.#claimable], [...this.fairQueues]);
+    await giveTurnsTo(tx, [...this.#claimable], [...this.fairQueues]);
     this.#claimable.clear();
     const [limited, returned] = [this.#limited.splice(0), this.#returned.splice(0)];
     if (limited.length + returned.length > 0) await tx.releaseMeters({ limited, returned });

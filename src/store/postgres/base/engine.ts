@@ -12,7 +12,6 @@ import { type Callable, callable, type Method, type Tx, withNext } from '../../s
 import { retryTransaction, UnknownLanes } from '../graph/retry-transaction.ts';
 import { insertRows } from '../jobs/insert-rows.ts';
 import { releaseMeters } from '../jobs/meters.ts';
-import { giveTurnsTo } from '../jobs/turns.ts';
 import { lanesOf, startRuns } from '../schedules/start-runs.ts';
 import type { Context } from './context.ts';
 import type { CountingSession, Statement } from './database.ts';
@@ -105,7 +104,6 @@ export function txOn(context: Context, session: CountingSession): Tx {
       }
       return stored;
     },
-    giveTurns: (jobIds, fairQueues) => giveTurnsTo(context, session, { jobIds, fairQueues }),
     insertItems: (groupId, { first, count, more }) =>
       session.query(statements.insertItems, [groupId, first, count, more]),
     laneIds(keys) {
@@ -115,6 +113,7 @@ export function txOn(context: Context, session: CountingSession): Tx {
     },
     releaseMeters: (ended) => releaseMeters(statements, session, ended),
     startRuns: (wanted) => startRuns(context, tx, session, wanted),
+    fairQueues: context.fairQueues.names,
     folds: context.folds,
     locks: new Locks({ all: (row, statement) => tx.all(row, statement) }),
     effects,

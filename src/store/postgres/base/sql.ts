@@ -1,6 +1,6 @@
 /**
  * Every statement of this store that is not built at run time, as a function of the quoted schema; by theme in
- * sql/, see ../statements.ts. Sets come in as arrays (`unnest`) or, off the hot path, as JSON: one call, one plan, and no
+ * sql/. Sets come in as arrays (`unnest`) or, off the hot path, as JSON: one call, one plan, and no
  * limit on their number. Each statement reads the current time once, at its start.
  */
 
@@ -19,7 +19,6 @@ import { outputSql } from '../sql/output.ts';
 import { schedulesSql } from '../sql/schedules.ts';
 import { schemaSql } from '../sql/schema.ts';
 import { settleSql } from '../sql/settle.ts';
-import { turnsSql } from '../sql/turns.ts';
 import { workflowsSql } from '../sql/workflows.ts';
 import type { Statement } from './database.ts';
 
@@ -40,7 +39,6 @@ export function statements(schema: string, { prepared = true } = {}): Sql {
 function texts(s: string) {
   return {
     ...lanesSql(s),
-    ...turnsSql(s),
     ...insertSql(s),
     ...keysSql(s),
     ...claimSql(s),

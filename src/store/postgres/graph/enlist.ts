@@ -7,10 +7,12 @@ import { WorkronError } from '../../../core/error.ts';
 import type { NewJob } from '../../../core/job.ts';
 import { laneKey, laneOf } from '../../../core/lane.ts';
 import type { Success } from '../../../core/lease.ts';
+import { addFairQueues } from '../../engine/turns.ts';
 import { refuseReplace, unknownParents } from '../../refusals.ts';
 import { encodeSpec } from '../../spec.ts';
 import type { Enlisted, RunStatement } from '../../transactional.ts';
 import type { Context } from '../base/context.ts';
+import { txOn } from '../base/engine.ts';
 import { numbers } from '../base/values.ts';
 import { ownFlags } from '../jobs/insert-rows.ts';
 
@@ -29,7 +31,7 @@ export async function enlist(
     jobs.map((job) => laneKey(laneOf(job))),
     signal,
   );
-  await addFairQueues(context, jobs, signal);
+  await noteFairQueues(context, jobs, signal);
   await requireParents(run, schema, jobs);
   const written = JSON.stringify(jobs.map(encode));
   const rows = (await withStoreErrors(async () =>
@@ -55,15 +57,12 @@ export async function complete(
 }
 
 /** Makes queues take turns, on a connection of our own. That does no harm if the jobs are not committed. */
-async function addFairQueues(
-  { database, sql, fairQueues }: Context,
-  jobs: readonly NewJob[],
-  signal: AbortSignal,
-): Promise<void> {
+async function noteFairQueues(context: Context, jobs: readonly NewJob[], signal: AbortSignal): Promise<void> {
+  const { database, fairQueues } = context;
   const keyed = jobs.filter(({ fairKey, queue }) => fairKey !== null && !fairQueues.has(queue));
   if (keyed.length === 0) return;
   const names = [...new Set(keyed.map(({ queue }) => queue))];
-  await database.query(sql.addFairQueues, [names], signal);
+  await txOn(context, database.session(signal)).run(addFairQueues(names));
   fairQueues.learn(names);
 }
 

@@ -20,6 +20,7 @@ import {
 import { existingJobs } from '../../engine/graph/related-jobs.ts';
 import { writeCounts } from '../../engine/graph/workflow-counts.ts';
 import { workflow } from '../../engine/graph/workflows.ts';
+import { beginIdempotent, endIdempotent } from '../../engine/idempotency.ts';
 import { FLAG } from '../../flags.ts';
 import { inPieces } from '../../in-pieces.ts';
 import type { InsertOptions } from '../../job-store.ts';
@@ -28,7 +29,6 @@ import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { inTransaction } from '../base/engine.ts';
 import { numbers } from '../base/values.ts';
-import { beginIdempotent } from '../jobs/idempotency.ts';
 import { insertLinked, type LinkedJob } from './insert-dependent.ts';
 import { UnknownLanes } from './retry-transaction.ts';
 
@@ -56,12 +56,12 @@ export async function insertWorkflow(
   return await inTransaction(context, signal, async (tx, session): Promise<Answer> => {
     if (idempotency !== undefined) {
       type Stored = { workflow_id: number };
-      const stored = await beginIdempotent<Stored>(context, session, idempotency);
+      const stored = await beginIdempotent<Stored>(tx, idempotency);
       if (stored !== undefined) return { workflow: await readAgain(tx, stored), replayed: true };
     }
     const id = await storeWorkflow(context, { tx, session }, wanted, { outline, after: [], ends: new Map() });
     if (idempotency !== undefined) {
-      await session.query(context.sql.endIdempotent, [idempotency.key, JSON.stringify({ workflow_id: id })]);
+      await endIdempotent(tx, idempotency, { workflow_id: id });
     }
     return { workflow: (await workflow(tx, id)) as Workflow, replayed: false };
   });

@@ -8,6 +8,7 @@ import { followsRunning, isForeign, replacesWaiting } from '../../../core/unique
 import { edgesOf, insertEdges, type ParentEnds, placementOf } from '../../engine/graph/edges.ts';
 import { lockAffected } from '../../engine/graph/lock-affected.ts';
 import { lockParents, parentIds } from '../../engine/graph/parents.ts';
+import { beginIdempotent, endIdempotent } from '../../engine/idempotency.ts';
 import { readJobs } from '../../engine/reads.ts';
 import type { Inserted, JobInsertOptions } from '../../job-store.ts';
 import { keyHeld, keyHeldElsewhere, tooYoungParent } from '../../refusals.ts';
@@ -17,7 +18,6 @@ import type { Session } from '../base/database.ts';
 import { inTransaction } from '../base/engine.ts';
 import { numbers } from '../base/values.ts';
 import { insertLinked } from '../graph/insert-dependent.ts';
-import { beginIdempotent } from './idempotency.ts';
 import { announce, insertRows } from './insert-rows.ts';
 import { type Holders, planInsert } from './plan-insert.ts';
 import { giveKeys, replaceHolders } from './replace.ts';
@@ -48,7 +48,7 @@ async function insertOnce(context: Context, transaction: Transaction, asked: Gua
   const { session } = transaction;
   const { idempotency, rerunOf } = asked.options;
   if (idempotency !== undefined) {
-    const stored = await beginIdempotent<StoredAnswer>(context, session, idempotency);
+    const stored = await beginIdempotent<StoredAnswer>(transaction.tx, idempotency);
     if (stored !== undefined) return { items: await replay(transaction.tx, stored), replayed: true };
   }
   const items = await insertUnique(context, transaction, asked);
@@ -59,7 +59,7 @@ async function insertOnce(context: Context, transaction: Transaction, asked: Gua
   }
   if (idempotency !== undefined) {
     const answer: StoredAnswer = items.map(({ job, deduplicated }) => ({ job_id: job.id, deduplicated }));
-    await session.query(sql.endIdempotent, [idempotency.key, JSON.stringify(answer)]);
+    await endIdempotent(transaction.tx, idempotency, answer);
   }
   return { items, replayed: false };
 }

@@ -2,13 +2,15 @@
 
 import type { Job, NewJob } from '../../../core/job.ts';
 import { laneKeysOf } from '../../../core/lane.ts';
+import { isPending } from '../../engine/standing.ts';
+import { giveTurnsTo } from '../../engine/turns.ts';
 import type { Inserted, JobInsertOptions } from '../../job-store.ts';
+import { anyOf, locking, sql } from '../../sql/sql.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
-import { numbers } from '../base/values.ts';
+import { txOn } from '../base/engine.ts';
 import { insertGuarded } from './insert-guarded.ts';
 import { announce, insertRows, PIECE } from './insert-rows.ts';
-import { giveTurnsTo } from './turns.ts';
 
 export async function insert(
   context: Context,
@@ -66,8 +68,10 @@ export async function giveLateTurns(context: Context, stored: readonly Job[], si
   if (!takesTurns(context, stored)) return;
   await context.database.transaction(signal, async (session) => {
     const jobIds = stored.map(({ id }) => id);
-    await session.query(context.sql.lockPending, [numbers(jobIds)]);
-    await giveTurnsTo(context, session, { jobIds, fairQueues: [] });
+    const tx = txOn(context, session);
+    await tx.lockRows(sql`select job_id from live where job_id ${anyOf(jobIds)} and ${isPending('live')}
+      order by job_id ${locking('for update')}`);
+    await giveTurnsTo(tx, jobIds, []);
   });
 }
 
@@ -75,7 +79,11 @@ async function insertInTurn(context: Context, { jobs, lanes }: Batch, signal: Ab
   const queues = jobs.flatMap(({ fairKey, queue }) => (fairKey === null ? [] : queue));
   const stored = await context.database.transaction(signal, async (session) => {
     const rows = await insertRows(context, session, jobs, lanes);
-    await giveTurnsTo(context, session, { jobIds: rows.map(({ id }) => id), fairQueues: queues });
+    await giveTurnsTo(
+      txOn(context, session),
+      rows.map(({ id }) => id),
+      queues,
+    );
     return rows;
   });
   context.fairQueues.learn(queues);

@@ -1,6 +1,5 @@
 /** Changes of jobs other than claim and settle: requeue, end, cancel, retry, edit. */
 
-import type { Twins } from '../../statements.ts';
 import { statusOf } from './standing.ts';
 
 export function changeSql(s: string) {
@@ -8,5 +7,5 @@ export function changeSql(s: string) {
     askToStop: `update ${s}.live l set cancel_requested_at = ${s}.now()
       where l.job_id = any($1::bigint[]) and ${statusOf('l')} = 'running' and l.cancel_requested_at is null
       returning l.job_id, l.worker_id`,
-  } satisfies Twins<'change'>;
+  };
 }

@@ -1,7 +1,6 @@
 /** Claims jobs. */
 
 import { FLAG } from '../../flags.ts';
-import type { Twins } from '../../statements.ts';
 import { heldIn } from './heartbeat.ts';
 import { epochMs, nowIn } from './instants.ts';
 import { freeKeysIn } from './keys.ts';
@@ -282,5 +281,5 @@ export function claimSql(s: string) {
     registerWaiter: `insert into ${s}.waiter (instance_id, until) values ($1, clock_timestamp() + $2::float8 * interval '1 ms')
       on conflict (instance_id) do update set until = excluded.until`,
     deleteWaiter: `delete from ${s}.waiter where instance_id = $1 or until < clock_timestamp() - interval '1 hour'`,
-  } satisfies Twins<'claim'>;
+  };
 }

@@ -1,6 +1,5 @@
 /** The run context of claimed jobs: their workflow and their parents. */
 
-import type { Twins } from '../../statements.ts';
 import { isFinal } from './standing.ts';
 
 export function contextsSql(s: string) {
@@ -29,5 +28,5 @@ export function contextsSql(s: string) {
         (select json_agg(json_build_array(j.id, j.step_key)) from ${s}.job j where j.id = any($3::bigint[])) as steps
       from unnest($1::bigint[]) c(id) cross join lateral (
         select e.child_id, e.parent_id from ${s}.edge e where e.child_id = c.id order by e.parent_id offset 0) e`,
-  } satisfies Twins<'contexts'>;
+  };
 }

@@ -1,6 +1,5 @@
 /** Jobs with parents, and steps of workflows. */
 
-import type { Twins } from '../../statements.ts';
 import { nowIn } from './instants.ts';
 import { statusOf } from './standing.ts';
 
@@ -46,5 +45,5 @@ export function dependenciesSql(s: string) {
         insert into ${s}.result (job_id, value)
         select i.id, x.value from input i join ${s}.result x on x.job_id = i.keep_from where i.fate = 'kept')
       select array_agg(i.id order by i.place) as ids, min(t.now) as now from input i, t`,
-  } satisfies Twins<'dependencies'>;
+  };
 }

@@ -1,7 +1,6 @@
 /** Groups and their items. */
 
 import { FLAG } from '../../flags.ts';
-import type { Twins } from '../../statements.ts';
 import { nowIn } from './instants.ts';
 
 /** The bits that an item takes over from its group. */
@@ -43,5 +42,5 @@ export function groupsSql(s: string) {
           needs_items = $4
         from (select count(*)::integer as n from item) n where f.job_id = $1)
       select i.id, p.due, case when p.due > t.now then 'scheduled' else 'pending' end as status from item i, parent p, t`,
-  } satisfies Twins<'groups'>;
+  };
 }

@@ -1,6 +1,5 @@
 /** Heartbeats of workers, reports of starts, and leases. */
 
-import type { Twins } from '../../statements.ts';
 import { nowIn } from './instants.ts';
 import { liveOf } from './standing.ts';
 
@@ -64,5 +63,5 @@ export function heartbeatSql(s: string) {
         select l.ctid from ${s}.live l where l.job_id = any(array(select unnest(held) from old))
           and l.claimed and l.worker_id = $1 and l.listed_as || '' = 'pending'
         order by l.job_id for update skip locked))`,
-  } satisfies Twins<'heartbeat'>;
+  };
 }

@@ -1,7 +1,6 @@
 /** New jobs without parents, and jobs that replace a waiting one. */
 
 import { FLAG } from '../../flags.ts';
-import type { Twins } from '../../statements.ts';
 import { newClaimIn, order } from './claim.ts';
 import { epochMs, nowIn } from './instants.ts';
 import { hasPlaceIn, isOpenIn, mayClaimIn } from './may-claim.ts';
@@ -100,5 +99,5 @@ export function insertSql(s: string) {
         returning job_id, claimed),
       ${newClaim('select array_agg(job_id) as job_ids from lives where claimed', { worker: '$12', seq: '$13', ended: '$17' })}
       select ${newIds}, (select n from room) as room, (select id from claim) as claim from input`,
-  } satisfies Twins<'insert'>;
+  };
 }

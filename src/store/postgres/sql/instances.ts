@@ -1,6 +1,5 @@
 /** Instances and leadership of duties. */
 
-import type { Twins } from '../../statements.ts';
 import { SESSION_MARK } from '../base/direct-session.ts';
 import { nowIn } from './instants.ts';
 
@@ -65,5 +64,5 @@ export function instancesSql(s: string) {
         select 1 from pg_locks k join pg_database d on d.oid = k.database
         where d.datname = current_database() and k.locktype = 'advisory' and k.granted and k.objsubid = 2
           and k.classid = (select lock_space from ${s}.meta)::oid and k.objid = w.id::oid)`,
-  } satisfies Twins<'instances'>;
+  };
 }

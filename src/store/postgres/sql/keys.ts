@@ -1,6 +1,5 @@
 /** Unique keys and idempotency keys. */
 
-import type { Twins } from '../../statements.ts';
 import { nowIn } from './instants.ts';
 
 /** Releases keys of the jobs in `jobs`. Locks them by name, see 'Lock order' in docs/architecture.md. */
@@ -22,8 +21,6 @@ export function keysSql(s: string) {
       update ${s}.unique_key k set job_id = i.job_id, hold = i.hold, expires_at = t.now + i.hold_ms * interval '1 ms'
       from t, unnest($1::text[], $2::bigint[], $3::text[], $4::float8[]) i(key, job_id, hold, hold_ms)
       where k.key = i.key`,
-    idempotentAnswer: `select fingerprint, answer from ${s}.idempotency where key = $1`,
-    endIdempotent: `update ${s}.idempotency set answer = $2 where key = $1`,
 
     // PostgreSQL only: another transaction may be taking the same key.
     /** The unfinished jobs whose end the holders of keys wait for, because those held the key before. */
@@ -38,13 +35,5 @@ export function keysSql(s: string) {
       select i.key, 0, 'pending' from unnest($1::text[]) i(key) order by i.key collate "C"
       on conflict (key) do update set key = excluded.key
       returning k.key, case when k.expires_at <= ${s}.now() then 0 else k.job_id end as job_id`,
-    /** A concurrent call with the same key waits here for the first to commit, and then finds its row. */
-    beginIdempotent: `with ${now}
-      insert into ${s}.idempotency as k (key, fingerprint, answer, created_at) select $1, $2, '[]', t.now from t
-      on conflict (key) do update
-      set fingerprint = excluded.fingerprint, answer = excluded.answer, created_at = excluded.created_at
-      where k.created_at + $3::float8 * interval '1 ms' <= excluded.created_at
-      returning 1`,
-    dropIdempotent: `delete from ${s}.idempotency where key = $1`,
-  } satisfies Twins<'keys'>;
+  };
 }

@@ -1,6 +1,5 @@
 /** Lanes, by which jobs are claimed. */
 
-import type { Twins } from '../../statements.ts';
 import { isPending } from './standing.ts';
 
 export function lanesSql(s: string) {
@@ -32,5 +31,5 @@ export function lanesSql(s: string) {
       order by id`,
     /** Lanes are created one at a time, so that ids become visible in order and a read of later ids misses none. */
     lockLanes: `lock table ${s}.lane in share row exclusive mode`,
-  } satisfies Twins<'lanes'>;
+  };
 }

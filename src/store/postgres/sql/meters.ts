@@ -1,6 +1,5 @@
 /** Limits and rates: what is in use of them, and the jobs that wait for them. */
 
-import type { Twins } from '../../statements.ts';
 import { order } from './claim.ts';
 import { nowIn } from './instants.ts';
 import { isOpenIn, mayClaimIn } from './may-claim.ts';
@@ -65,5 +64,5 @@ export function metersSql(s: string) {
         and ${isOpen('u.lane', 'false')} and ${mayClaim('$2', '(select now from t)')} limit 1`,
     /** The meters of ended attempts, in the order of locks. */
     lockMeters: `select m.name from ${s}.meter m where m.name in (${names}) order by m.name collate "C" for update`,
-  } satisfies Twins<'meters'>;
+  };
 }

@@ -1,6 +1,5 @@
 /** Output of attempts. */
 
-import type { Twins } from '../../statements.ts';
 import { isHeld } from './heartbeat.ts';
 
 export function outputSql(s: string) {
@@ -31,5 +30,5 @@ export function outputSql(s: string) {
     // PostgreSQL only: the check of the attempt and the write are one statement.
     appendLogs: appendLogs(held),
     appendCompletedLogs: appendLogs(done),
-  } satisfies Twins<'output'>;
+  };
 }

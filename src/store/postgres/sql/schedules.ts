@@ -1,7 +1,5 @@
 /** The runs of schedules. */
 
-import type { Twins } from '../../statements.ts';
-
 export function schedulesSql(s: string) {
   return {
     /** Steps that are not done. */
@@ -11,5 +9,5 @@ export function schedulesSql(s: string) {
     setLines: `update ${s}.live l set line = i.line from unnest($1::bigint[], $2::bigint[]) i(job_id, line)
       where l.job_id = i.job_id`,
     setWorkflowLine: `update ${s}.workflow set line = $2 where id = $1`,
-  } satisfies Twins<'schedules'>;
+  };
 }

@@ -1,7 +1,6 @@
 /** Settles successful attempts. */
 
 import { FLAG, LINKED } from '../../flags.ts';
-import type { Twins } from '../../statements.ts';
 import { began, isHeld } from './heartbeat.ts';
 import { epochMs, nowIn } from './instants.ts';
 import { freeKeysIn } from './keys.ts';
@@ -72,5 +71,5 @@ export function settleSql(s: string) {
     settleAlike: settle(alike, idsUnlessAll),
     /** Linked jobs and their children. Unique keys are released last. */
     settleLinked: `select * from ${s}.end_linked($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-  } satisfies Twins<'settle'>;
+  };
 }

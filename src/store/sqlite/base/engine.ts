@@ -10,7 +10,6 @@ import { insertItems } from '../graph/insert-items.ts';
 import { insertAll } from '../jobs/insert.ts';
 import { releaseMeters } from '../jobs/meters.ts';
 import { insertCall } from '../jobs/new-job-row.ts';
-import { giveTurnsTo } from '../jobs/turns.ts';
 import { startRuns } from '../schedules/start-runs.ts';
 import type { Context } from './context.ts';
 import type { Methods } from './protocol.ts';
@@ -58,10 +57,6 @@ export function txOn(context: Context): Tx {
       const { input, decode } = insertCall(jobs, now);
       return decode({ items: insertAll(context, input), replayed: false }).items.map(({ job }) => job);
     },
-    async giveTurns(jobIds, names) {
-      for (const name of names) context.fairQueues.add(name);
-      if (jobIds.length > 0) giveTurnsTo(context, jobIds);
-    },
     insertItems: async (groupId, items) => insertItems(context, groupId, items),
     laneIds: (keys) => keys.map((key) => lanes.idOf(key)),
     async releaseMeters({ limited, returned }) {
@@ -69,6 +64,9 @@ export function txOn(context: Context): Tx {
       if (returned.length > 0) releaseMeters(context, returned, { returned: true });
     },
     startRuns: async (wanted) => startRuns(context, wanted),
+    get fairQueues() {
+      return context.fairQueues.names;
+    },
     folds: false,
     locks: new Locks({ all: (columns, statement) => tx.all(columns, statement) }),
     effects,
@@ -89,6 +87,7 @@ function stagesOn(context: Context): Stages {
         const own = txOn({ ...context, graphUpdate: new GraphUpdate(context.effects) });
         const answer = await body(own);
         await own.graphUpdate.write(own);
+        fairQueues.learn(own.graphUpdate.fairQueues);
         database.run('release stage');
         return answer;
       } catch (error) {

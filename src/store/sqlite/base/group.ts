@@ -100,6 +100,7 @@ async function perform(
   if (fence !== undefined) requireTerm(context, fence);
   const value = await (methods[method] as Method | undefined)?.(context, ...args);
   if (!context.graphUpdate.isEmpty) await context.graphUpdate.write(txOn(context));
+  memo.fairQueues.learn(context.graphUpdate.fairQueues);
   if (effects.reordered) memo.heads.forget();
   if (effects.endedAttempts.length > 0) effects.madeRoom();
   return effects.isEmpty ? { id, value } : { id, value, changed: effects.toMessage() };

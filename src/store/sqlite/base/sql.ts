@@ -1,5 +1,5 @@
 /**
- * Every statement of this store that is not built at run time; by theme in sql/, see ../statements.ts. Sets come
+ * Every statement of this store that is not built at run time; by theme in sql/. Sets come
  * in as JSON arrays (`json_each`): one call, one plan, and no limit on their number. Every call that writes is one
  * `begin immediate` transaction, so what a statement has read stays true until the commit.
  */
@@ -19,12 +19,10 @@ import { outputSql } from '../sql/output.ts';
 import { schedulesSql } from '../sql/schedules.ts';
 import { schemaSql } from '../sql/schema.ts';
 import { settleSql } from '../sql/settle.ts';
-import { turnsSql } from '../sql/turns.ts';
 import { workflowsSql } from '../sql/workflows.ts';
 
 export const sql = {
   ...lanesSql,
-  ...turnsSql,
   ...insertSql,
   ...keysSql,
   ...claimSql,

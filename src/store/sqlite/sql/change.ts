@@ -1,7 +1,5 @@
 /** Changes of jobs other than claim and settle: requeue, end, cancel, retry, edit. */
 
-import type { Twins } from '../../statements.ts';
-
 export const changeSql = {
   askToStop: `update live set cancel_requested_at = ?2 where job_id = ?1 and status = 'running' and cancel_requested_at is null
     returning worker_id`,
@@ -9,4 +7,4 @@ export const changeSql = {
   // SQLite only.
   specs: 'select queue, kind, name, priority, tags, spec from job where id = ?',
   endLive: 'delete from live where job_id = ?',
-} satisfies Twins<'change'>;
+};

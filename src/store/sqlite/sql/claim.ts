@@ -1,7 +1,6 @@
 /** Claims jobs. */
 
 import { FLAG } from '../../flags.ts';
-import type { Twins } from '../../statements.ts';
 
 export const claimSql = {
   laneHeads: `select rank, turn, due, job_id from live where status = 'pending' and lane = ?1
@@ -47,4 +46,4 @@ export const claimSql = {
   claimedJobs: `select l.job_id, l.attempt, l.failures, l.due, j.queue, j.kind, j.name, j.priority, j.tags, j.spec, l.flags
     from json_each(?1) i join live l on l.job_id = i.value join job j on j.id = l.job_id
     order by l.rank, l.turn, l.due, l.job_id`,
-} satisfies Twins<'claim'>;
+};

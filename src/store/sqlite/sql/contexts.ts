@@ -1,7 +1,5 @@
 /** The run context of claimed jobs: their workflow and their parents. */
 
-import type { Twins } from '../../statements.ts';
-
 export const contextsSql = {
   parentEnds: `select e.child_id, e.parent_id, coalesce(j.step_key, j.name, j.id), r.status, x.value
     from json_each(?1) i join edge e on e.child_id = i.value join job j on j.id = e.parent_id
@@ -15,4 +13,4 @@ export const contextsSql = {
   claimedPlaces: `select j.id, j.workflow_id, coalesce(j.group_id, j.id), j.group_index, j.step_key
     from json_each(?1) i join job j on j.id = i.value`,
   paramsOf: 'select id, params from workflow where id in (select value from json_each(?))',
-} satisfies Twins<'contexts'>;
+};

@@ -1,7 +1,6 @@
 /** Edges between jobs. */
 
 import { FLAG } from '../../flags.ts';
-import type { Twins } from '../../statements.ts';
 
 export const dependenciesSql = {
   /** The workflow and the group of jobs. */
@@ -36,4 +35,4 @@ export const dependenciesSql = {
     select job_id, 0, ?3, ?4, ?3, worker_id, started_at, ?2, due, ?5,
       attempt, failures, interruptions, snoozes, losses, cancel_requested_at
     from live where job_id = ?1`,
-} satisfies Twins<'dependencies'>;
+};

@@ -1,7 +1,5 @@
 /** Groups and their items. */
 
-import type { Twins } from '../../statements.ts';
-
 export const groupsSql = {
   insertGroups: 'insert into job_group (job_id, source, max_parallel, needs_items) values (?, ?, ?, ?)',
   /** ?1 the first id, ?2 the group, ?3 now, ?4 specs as text. */
@@ -22,4 +20,4 @@ export const groupsSql = {
     from live g cross join job j where g.job_id = ?2 and j.id >= ?1 and j.id < ?1 + ?6`,
   itemsInserted: `update job_group set inserted = inserted + ?2, open_items = open_items + ?2, needs_items = ?3
     where job_id = ?1`,
-} satisfies Twins<'groups'>;
+};

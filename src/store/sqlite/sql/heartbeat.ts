@@ -1,7 +1,5 @@
 /** Heartbeats of workers, reports of starts, and leases. */
 
-import type { Twins } from '../../statements.ts';
-
 export const heartbeatSql = {
   startJobs: `update live set started_at = min(?4, ?5)
     where job_id = ?1 and attempt = ?2 and worker_id = ?3 and status = 'running' and started_at is null`,
@@ -12,4 +10,4 @@ export const heartbeatSql = {
       cancel_requested_at
     from live where status = 'running' and worker_id = ? order by job_id`,
   renewLeases: `update live set renewed_at = ?2 where job_id in (select value from json_each(?1))`,
-} satisfies Twins<'heartbeat'>;
+};

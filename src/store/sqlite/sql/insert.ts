@@ -1,7 +1,6 @@
 /** New jobs without parents, and jobs that replace a waiting one. */
 
 import { FLAG } from '../../flags.ts';
-import type { Twins } from '../../statements.ts';
 
 /** Positions in a `NewJobRow`. Rows are tuples, which are cheap to write and to read as JSON. */
 export const NEW_JOB = {
@@ -55,4 +54,4 @@ export const insertSql = {
     select ?1 + key, ?3 ->> (${at('lane')}), -(${at('priority')}), ${at('status')}, ${at('dueAt')}, ${at('expiresAt')}, ${at('flags')},
       value ->> 11, value ->> 12, value ->> 13, value ->> 14
     from json_each(?2)`,
-} satisfies Twins<'insert'>;
+};

@@ -1,7 +1,5 @@
 /** Instances and leadership of duties. */
 
-import type { Twins } from '../../statements.ts';
-
 export const instancesSql = {
   keepDuties: `update leader set expires_at = ?4
     where duty = ?1 and instance_id = ?2 and term = ?3 and expires_at > ?5`,
@@ -16,4 +14,4 @@ export const instancesSql = {
   /** The owner of the file is the only process, so earlier leaders have ended. */
   endTerms: 'update leader set expires_at = 0',
   duty: 'select * from leader where duty = ?',
-} satisfies Twins<'instances'>;
+};

@@ -1,7 +1,5 @@
 /** Unique keys and idempotency keys. */
 
-import type { Twins } from '../../statements.ts';
-
 export const keysSql = {
   keyHolders: `select u.job_id, l.status, j.created_at, j.queue, (
       select a.job_id from live a where a.job_id = j.spec ->> '$.unique_after') as after from unique_key u left join live l on l.job_id = u.job_id
@@ -15,4 +13,4 @@ export const keysSql = {
   // SQLite only: part of the claim and of the retry in PostgreSQL.
   freeKeys: `delete from unique_key where job_id in (select value from json_each(?)) and hold <> 'time'`,
   freePendingKeys: `delete from unique_key where job_id in (select value from json_each(?)) and hold = 'pending'`,
-} satisfies Twins<'keys'>;
+};

@@ -1,7 +1,5 @@
 /** Lanes, by which jobs are claimed. */
 
-import type { Twins } from '../../statements.ts';
-
 export const lanesSql = {
   lanesByKey: 'select id, unused_mark is not null as marked from lane where key = ?',
   unmarkLanes: 'update lane set unused_mark = null where id = ?',
@@ -18,4 +16,4 @@ export const lanesSql = {
   // SQLite only: lanes are looked up one by one.
   laneKey: 'select key from lane where id = ?',
   usedLanes: 'select distinct lane from live',
-} satisfies Twins<'lanes'>;
+};

@@ -1,7 +1,5 @@
 /** Limits and rates: what is in use of them, and the jobs that wait for them. */
 
-import type { Twins } from '../../statements.ts';
-
 /** `parking.opens_at` until a running job ends. */
 export const NEVER_OPENS = Number.MAX_SAFE_INTEGER;
 
@@ -31,4 +29,4 @@ export const metersSql = {
   // SQLite only: a claim writes without waiting, and PostgreSQL's locks its meters by it.
   noteWindows: `insert into meter (name, window_ms) values (?1, ?2)
     on conflict (name) do update set window_ms = max(window_ms, excluded.window_ms)`,
-} satisfies Twins<'meters'>;
+};

@@ -1,7 +1,5 @@
 /** Output of attempts. */
 
-import type { Twins } from '../../statements.ts';
-
 export const outputSql = {
   /** Deletes chunks that lie wholly between the two kept ends. */
   cutLog: `delete from log where job_id = ?1 and attempt = ?2 and start >= ?3 and start < ?4
@@ -14,4 +12,4 @@ export const outputSql = {
   isDone: `select 1 as done from run where job_id = ?1 and attempt = ?2 and worker_id = ?3 and status = 'done'`,
   insertLog: `insert into log (job_id, attempt, start, data, received_at) values (?, ?, ?, ?, ?) on conflict do nothing`,
   logEnd: `select start + length(data) as end from log where job_id = ?1 and attempt = ?2 order by start desc limit 1`,
-} satisfies Twins<'output'>;
+};

@@ -1,7 +1,6 @@
 /** Settles successful attempts. */
 
 import { FLAG } from '../../flags.ts';
-import type { Twins } from '../../statements.ts';
 
 /** The success of a member of a gang is decided on with its gang. */
 const isHeld = `l.attempt = i.value ->> 1 and l.worker_id = i.value ->> 2 and l.status = 'running' and l.flags & ${FLAG.member} = 0`;
@@ -33,4 +32,4 @@ export const settleSql = {
       select l.job_id from json_each(?1) i join live l on l.job_id = i.value ->> 0
       where ${isHeld})
     returning job_id, attempt, worker_id, flags, lane, due, started_at`,
-} satisfies Twins<'settle'>;
+};

@@ -34,8 +34,6 @@ export const effort = {
   graphItems: full ? 10_000 : 1_000,
   /** After this time no new sequence is started and a failed one is not shrunk. */
   modelMs: full ? 900_000 : 60_000,
-  /** Length of the commands of large jobs in a list. */
-  largeJobBytes: full ? 1_000_000 : 100_000,
   /** Jobs or steps in the largest request. */
   largestRequest: full ? 100_000 : 20_000,
   /** Requests per route in the fuzz test of the API. */

@@ -9,7 +9,6 @@ import { systemClock } from '../../src/ops/clock.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { openMemory } from '../../src/store/memory/open.ts';
 import { openSqlite } from '../../src/store/sqlite/base/open.ts';
-import { effort } from '../effort.ts';
 import { openTestServer } from '../kit/http.ts';
 import { temporaryFolder } from '../kit/workron-process.ts';
 
@@ -24,7 +23,7 @@ for (const kind of ['memory', 'SQLite']) {
         ? openMemory({ clock: systemClock })
         : await openSqlite({ file, clock: systemClock, log: silentLog });
     await using server = await openTestServer({ store });
-    const command = `: ${'x'.repeat(effort.largeJobBytes)}`;
+    const command = `: ${'x'.repeat(MIB - 100)}`;
     await server.scheduler.submit(
       Array.from({ length: 200 }, () => aJob({ command })),
       {},

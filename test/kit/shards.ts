@@ -14,7 +14,7 @@ const SHARD_SECONDS = 40;
 /** What a file that may share a process is expected to take before it was recorded. */
 const UNKNOWN_SECONDS = 2;
 
-/** Files that may share a process. None of them tests its own process: its memory, its environment, its end. */
+/** Files that may share a process. None of them tests its own process (its memory, its environment, its end) or sets what all share. */
 const SHARED = [
   'api/*',
   'architecture',
@@ -24,7 +24,7 @@ const SHARED = [
   'deploy/*',
   'docs/!(blocks|typescript)',
   'http/*',
-  'library/!(blocked-loop|completions|exit|health|isolated|meters|settings)',
+  'library/!(blocked-loop|completions|exit|health|isolated|meters|middleware|settings)',
   'mutants/mutants',
   'node/*',
   'ops/!(clock|private-socket)',

@@ -20,6 +20,7 @@ import { beginFenced, Leadership } from '../../../src/store/postgres/cluster/lea
 import type { Store } from '../../../src/store/store.ts';
 import { eventually } from '../../kit/eventually.ts';
 import { openTestPostgres, type PostgresTestStore } from '../../kit/postgres.ts';
+import { tourStore } from '../../kit/store-tour.ts';
 
 const TERM_MS = 5_000;
 
@@ -272,7 +273,12 @@ test('leadership: who leads no more opens no rate', async () => {
 
 test('leadership: every statement that changes or locks rows is known as a write, which needs a fence', async () => {
   await using given = await openTestPostgres();
-  const all = Object.values(statements(given.schema));
+  const all: { text: string; name?: string }[] = Object.values(statements(given.schema));
+  await tourStore(
+    given.store,
+    (ms) => given.advance(ms),
+    (call, text) => all.push({ name: call, text }),
+  );
   let writes = 0;
   for (const statement of all) {
     const rows = await given

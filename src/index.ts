@@ -1,8 +1,6 @@
 /** The library's public names. */
 
-export type { Attempt, Job, JobDetail } from './api/job.ts';
-export type { Schedule } from './api/schedule.ts';
-export type { Backfill, Tick } from './api/tick.ts';
+export type { CallOptions, EventMessage, List } from './api/calls.ts';
 export { type ErrorCode, isWorkronError, WorkronError } from './core/error.ts';
 export {
   Cancel,
@@ -16,8 +14,21 @@ export {
 } from './core/handler-errors.ts';
 export type { Mounted, MountOptions, MountUser } from './http/mounted.ts';
 export type { ChildOptions, JobContext } from './library/context.ts';
+export type { ApiCalls } from './library/engine.ts';
 export { type Handle, JobFailed, type WaitOptions } from './library/handle.ts';
 export { type DeclaredJob, type JobType, job, type RunnableJob } from './library/job.ts';
+export type {
+  Attempt,
+  Backfill,
+  Job,
+  JobDetail,
+  ListedJob,
+  Schedule,
+  ScheduleDetail,
+  Tick,
+  Workflow,
+  WorkflowDetail,
+} from './library/messages.ts';
 export type { Middleware, RunCall, SubmitCall } from './library/middleware.ts';
 export type { Notify } from './library/notify.ts';
 export { type OpenOptions, open } from './library/open.ts';

@@ -45,8 +45,8 @@ interface Weight {
  */
 const WEIGHTS: Readonly<Record<string, Weight>> = {
   'src/api': {
-    files: 91,
-    lines: 8_317,
+    files: 88,
+    lines: 8_115,
     why: 'from 7,588 lines: hostile documents take bounded time; suspects; reasons to wait are data, and what is wrong has words for all',
   },
   'src/cli': {
@@ -60,24 +60,24 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
     why: 'from 6,403 lines: masking in one pass, bounded suggestions, suspects, the line of a failure',
   },
   'src/http': {
-    files: 61,
-    lines: 5_218,
+    files: 62,
+    lines: 5_286,
     why: 'from 5,161 lines: sessions end with their token, a policy on every answer',
   },
   'src/library': {
-    files: 37,
-    lines: 3_717,
+    files: 35,
+    lines: 3_570,
     why: 'from 3,528 lines: output after complete(tx), inputs of steps are checked, spans are masked',
   },
   'src/node': {
     files: 35,
-    lines: 2_433,
+    lines: 2_452,
     why: 'from 2,308 lines: a promoted file is marked; silent workers; files with earlier tables are exported or refused',
   },
   'src/ops': { files: 41, lines: 2_756, why: 'from 2,576 lines: sockets and their folders are checked' },
   'src/scheduler': {
-    files: 65,
-    lines: 6_268,
+    files: 66,
+    lines: 6_348,
     why: 'from 6,075 lines: retention in parts that do not stop each other, healing',
   },
   'src/store': { files: 234, lines: 21_087, why: '' },
@@ -86,8 +86,8 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
     lines: 7_169,
     why: 'from 6,395 lines: starters that became their user, a namespace for each command',
   },
-  src: { files: 809, lines: 72_622, why: '' },
-  'ui/src': { files: 199, lines: 16_075, why: 'from 16,197 lines: expressions of the log view that take linear time' },
+  src: { files: 806, lines: 72_462, why: '' },
+  'ui/src': { files: 199, lines: 16_079, why: 'from 16,197 lines: expressions of the log view that take linear time' },
 };
 
 /** A folder that has become lighter by more than this gets a lower figure. */

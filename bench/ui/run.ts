@@ -123,7 +123,7 @@ async function readLog(store: string, browser: Browser, page: Page, url: string)
   const client = new Client({ url });
   const command = `awk 'BEGIN { for (i = 0; i < 131072; i++) printf "\\033[32mline\\033[0m %08d of a log that is ten MiB long, with a colour. .......\\n", i }'`;
   const { id } = await client.submit({ command });
-  await client.wait(id, { timeout: '120s' });
+  await client.waitJob(id, { timeout: '120s' });
   const { wallMs, processorMs } = await longestTask(browser, page, async () => {
     await page.goto(`${url}/ui/jobs/${id}`);
     await page.locator('.log-text', { hasText: '00131071' }).waitFor();

@@ -92,7 +92,7 @@ async function fillLedger(client: Client): Promise<void> {
   const ranges = { 'nightly-backup': 20, 'poll-carriers': 0.9, 'certs-renew': 0.9, 'rollup-metrics': 0.9 };
   for (const [name, days] of Object.entries(ranges)) {
     const { items } = await client.backfillSchedule(name, { from: ago(days), to: ago(0) });
-    await client.wait(items.at(-1)?.job_id ?? '', { timeout: '120s' });
+    await client.waitJob(items.at(-1)?.job_id ?? '', { timeout: '120s' });
   }
 }
 

@@ -6,7 +6,6 @@
 import type { z } from 'zod';
 import type { AuditFilterQuery, AuditPage, AuditQuery } from './audit.ts';
 import type { Limit, LimitEdit, LimitList, RateList } from './capacity.ts';
-import type { CheckpointUploadQuery, CheckpointWritten } from './checkpoint.ts';
 import type { Cluster } from './cluster.ts';
 import type { Findings } from './doctor.ts';
 import type { EventsQuery } from './event.ts';
@@ -85,12 +84,8 @@ export const clientRoutes = {
   rerunJob: route('POST /jobs/:id/rerun', 'submit').of<{ body?: Empty; reply: SubmittedJob }>(),
   listAttempts: route('GET /jobs/:id/attempts', 'read').of<{ reply: Out<typeof AttemptList> }>(),
   listHistory: route('GET /jobs/:id/history', 'read').of<{ reply: Out<typeof History> }>(),
-  readCheckpoint: route('GET /jobs/:id/checkpoint', 'read', { forHolder: true }).of<object>(),
-  writeCheckpoint: route('PUT /jobs/:id/checkpoint', 'work').of<{
-    query: In<typeof CheckpointUploadQuery>;
-    reply: Out<typeof CheckpointWritten>;
-  }>(),
-  readLogs: route('GET /jobs/:id/logs', 'read').of<{ query: In<typeof LogQuery> }>(),
+  readCheckpoint: route('GET /jobs/:id/checkpoint', 'read', { forHolder: true, raw: true }).of<object>(),
+  readLogs: route('GET /jobs/:id/logs', 'read', { raw: true }).of<{ query: In<typeof LogQuery> }>(),
   waitJob: route('GET /jobs/:id/wait', 'read').of<{ query: In<typeof WaitQuery>; reply: Job }>(),
 
   applyDefinition: route('PUT /definitions/:name', 'submit').of<{
@@ -181,7 +176,7 @@ export const clientRoutes = {
   readTimeline: route('GET /timeline', 'read').of<{ query: In<typeof TimelineQuery>; reply: Timeline }>(),
   readStats: route('GET /stats', 'read').of<{ query: In<typeof StatsQuery>; reply: Stats }>(),
   listFailures: route('GET /failures', 'read').of<{ query: In<typeof FailuresQuery>; reply: Failures }>(),
-  streamEvents: route('GET /events', 'read').of<{ query: In<typeof EventsQuery> }>(),
+  streamEvents: route('GET /events', 'read', { raw: true }).of<{ query: In<typeof EventsQuery> }>(),
 
   listTokens: route('GET /tokens', 'admin').of<{ reply: Out<typeof TokenList> }>(),
   createToken: route('POST /tokens', 'admin').of<{ body: TokenSubmissionInput; reply: MadeToken }>(),
@@ -197,10 +192,10 @@ export const clientRoutes = {
   testNotify: route('POST /notify/test', 'operate').of<{ body: NotifyTestInput; reply: Out<typeof NotifyTested> }>(),
 
   listAudit: route('GET /audit', 'admin').of<{ query: In<typeof AuditQuery>; reply: AuditPage }>(),
-  exportAudit: route('GET /audit/export', 'admin').of<{ query: In<typeof AuditFilterQuery> }>(),
+  exportAudit: route('GET /audit/export', 'admin', { raw: true }).of<{ query: In<typeof AuditFilterQuery> }>(),
 
-  readHealth: route('GET /health', null).of<{ reply: Health }>(),
-  readReady: route('GET /ready', null).of<{ reply: Readiness }>(),
-  readMetrics: route('GET /metrics', 'read').of<object>(),
+  readHealth: route('GET /health', null, { report: true }).of<{ reply: Health }>(),
+  readReady: route('GET /ready', null, { report: true }).of<{ reply: Readiness }>(),
+  readMetrics: route('GET /metrics', 'read', { raw: true }).of<object>(),
   readDocument: route('GET /openapi.json', 'read').of<{ reply: Record<string, unknown> }>(),
 };

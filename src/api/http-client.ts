@@ -5,6 +5,7 @@
 
 import { WorkronError } from '../core/error.ts';
 import { requestAddress } from '../core/socket-address.ts';
+import type { Sender } from './calls.ts';
 import { errorFromProblem, isProblem, parseProblem, type ReceivedProblem } from './problem.ts';
 import { type BodyOf, type ParamsOf, pathOf, type QueryOf, type ReplyOf, type Route } from './route.ts';
 
@@ -84,7 +85,7 @@ const workronErrors: ErrorFactory = {
   },
 };
 
-export class HttpClient {
+export class HttpClient implements Sender {
   readonly url: string;
   readonly #options: HttpClientOptions;
   readonly #errors: ErrorFactory;
@@ -95,21 +96,11 @@ export class HttpClient {
     this.#errors = options.errors ?? workronErrors;
   }
 
-  /** Returns the decoded body of a success. An abort by the caller rejects with its reason. */
-  json<R extends Route>(route: R, call: HttpCall<R>): Promise<ReplyOf<R>> {
-    return this.#exchange(route, call, async (reply) => JSON.parse(await reply.text()) as ReplyOf<R>);
-  }
-
-  /** The same for a route whose path has an id. */
-  about<R extends Route & { path: `${string}:id${string}` }>(route: R, id: string, call?: object): Promise<ReplyOf<R>> {
-    return this.json(route, { params: { id }, ...call } as unknown as HttpCall<R>);
-  }
-
-  /** Returns a report such as that of `/health`, which has the status 503 if something is wrong. */
-  async report<R extends Route>(route: R, call: HttpCall<R>): Promise<ReplyOf<R>> {
-    const isReport = (status: number) => isSuccess(status) || status === 503;
+  /** Returns the decoded body of a success, or of a report. An abort by the caller rejects with its reason. */
+  async json<R extends Route>(route: R, call: HttpCall<R>): Promise<ReplyOf<R>> {
+    const isAccepted = (status: number) => isSuccess(status) || (route.report === true && status === 503);
     const read = async (reply: HttpReply) => ({ reply, value: JSON.parse(await reply.text()) as unknown });
-    const { reply, value } = await this.#exchange(route, call, read, isReport);
+    const { reply, value } = await this.#exchange(route, call, read, isAccepted);
     if (!isSuccess(reply.status) && isProblem(value)) throw this.#errors.refused(refusalOf(reply, value));
     return value as ReplyOf<R>;
   }

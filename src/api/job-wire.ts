@@ -85,7 +85,6 @@ export function jobToWire(job: DomainJob): Job {
     status: job.status,
     ...specToWire(job),
     input: readableInput(job),
-    max_retries: job.maxAttempts,
     env: Object.keys(job.env),
     depends_on: job.dependsOn.map(({ jobId, condition }) => ({ job: String(jobId), if: condition })),
     continue_on_failure: job.continueOnFailure,

@@ -60,7 +60,6 @@ const jobShape = {
   id: wireId,
   status: z.enum(STATUSES),
   ...specShape,
-  max_retries: z.number().meta({ description: 'The same as max_attempts.' }),
   env: z.array(z.string()).meta({ description: 'Names only: values cannot be read back.' }),
   depends_on: z.array(z.object({ job: wireId, if: z.enum(CONDITIONS) })),
   continue_on_failure: z

@@ -3,6 +3,7 @@
 import type { Scope } from '../core/token.ts';
 
 /** For the dashboard, which may import src/api only. */
+export { NOTIFY_QUEUE } from '../core/notify.ts';
 export { ROLE_SCOPES, type Scope } from '../core/token.ts';
 
 interface RouteTypes {
@@ -21,6 +22,10 @@ export interface Route<Path extends string = string, Types extends RouteTypes = 
   readonly scope: Scope | null;
   /** A worker may call it, too, for a job that it holds. */
   readonly forHolder?: true;
+  /** The reply is not JSON. */
+  readonly raw?: true;
+  /** A report that has the status 503 if something is wrong. */
+  readonly report?: true;
   /** Never set at run time: it carries the types of request and reply. */
   readonly types?: Types;
 }
@@ -51,7 +56,7 @@ export function pathOf<R extends Route>(route: R, params: ParamsOf<R>): string {
 export function route<Path extends string>(
   line: `${Route['method']} ${Path}`,
   scope: Scope | null,
-  more: { forHolder?: true } = {},
+  more: Pick<Route, 'forHolder' | 'raw' | 'report'> = {},
 ) {
   const [method, path] = line.split(' ') as [Route['method'], Path];
   return { of: <Types extends RouteTypes>(): Route<Path, Types> => ({ method, path, scope, ...more }) };

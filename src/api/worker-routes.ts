@@ -1,6 +1,7 @@
 /** The routes of the worker protocol (docs/worker-protocol.md). Only types are imported here. */
 
 import type { z } from 'zod';
+import type { CheckpointUploadQuery, CheckpointWritten } from './checkpoint.ts';
 import type { ClaimedJobs, ClaimRequestInput, ClaimWaitEnded, EndClaimWait } from './claim.ts';
 import type { Heartbeat, HeartbeatAnswer } from './heartbeat.ts';
 import type { LogPosition, LogUploadQuery, OutputAnswer } from './output.ts';
@@ -28,6 +29,10 @@ export const workerRoutes = {
   endClaimWait: route('POST /workers/:id/end_wait', 'work').of<{
     body: In<typeof EndClaimWait>;
     reply: Out<typeof ClaimWaitEnded>;
+  }>(),
+  writeCheckpoint: route('PUT /jobs/:id/checkpoint', 'work').of<{
+    query: In<typeof CheckpointUploadQuery>;
+    reply: Out<typeof CheckpointWritten>;
   }>(),
   writeLogs: route('POST /jobs/:id/logs', 'work').of<{
     query: In<typeof LogUploadQuery>;

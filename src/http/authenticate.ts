@@ -9,26 +9,25 @@ import { ROLE_SCOPES, SCOPES, type Scope, type ValidToken } from '../core/token.
 import { derivedFromHash, derivedToken, isStoredToken, nameInDerived } from '../ops/token-text.ts';
 import type { Access } from '../scheduler/access/access.ts';
 import type { Sessions } from '../scheduler/access/sessions.ts';
+import type { Caller } from '../scheduler/jobs/admit.ts';
 import { matches } from './path-in.ts';
 import { sessionIn } from './session.ts';
 
-export interface Principal {
-  /** Who it is, for people. */
-  name: string;
+export interface Principal extends Caller {
   /** Identifies the caller without revealing its token. */
   id: string;
   scopes: readonly Scope[];
-  /** The queues to submit to or to claim from; `null`: all. */
-  queues: readonly string[] | null;
   /** It may act only as workers that it registered itself. */
   ownWorkersOnly: boolean;
+  /** A program that has opened the store itself and gave no name: what it decides is not on record. */
+  unnamed?: true;
   /** Whom a session that it opens stands for; `null`: it cannot have one. */
   owner: SessionOwner | null;
 }
 
-/** The name of the caller on what it submits; `null` on a server where everybody may do everything. */
-export function submitterOf({ id, name }: Pick<Principal, 'id' | 'name'>): string | null {
-  return id === EVERYBODY.id ? null : name;
+/** A caller by the name that is also on what it submits. */
+export function named(name: string): Pick<Caller, 'name' | 'submitter'> {
+  return { name, submitter: name };
 }
 
 /** The path of a link that logs in. The part behind # is not sent to servers. */
@@ -37,7 +36,19 @@ export function linkPath(code: string): string {
 }
 
 const EVERYTHING = { scopes: SCOPES, queues: null, ownWorkersOnly: false };
-const EVERYBODY: Principal = { name: 'local', id: '-', owner: ownerOf({ configured: 'everybody' }), ...EVERYTHING };
+const EVERYBODY: Principal = {
+  name: 'local',
+  submitter: null,
+  id: '-',
+  owner: ownerOf({ configured: 'everybody' }),
+  ...EVERYTHING,
+};
+
+/** A program that has opened the store itself, and gives itself a name or none. */
+export function localCaller(actor: string | null): Principal {
+  const caller = { ...EVERYBODY, owner: null };
+  return actor === null ? { ...caller, unnamed: true } : { ...caller, ...named(actor), id: `actor ${actor}` };
+}
 
 interface Request {
   headers: IncomingHttpHeaders;
@@ -70,7 +81,8 @@ export async function authenticate(request: Request, known: Known): Promise<Prin
   const given = bearerOf(request.headers);
   if (given === undefined) {
     if (token === null) return EVERYBODY;
-    if (known.isLocal && request.headers.authorization === undefined) return { ...configured(token), name: 'local' };
+    if (known.isLocal && request.headers.authorization === undefined)
+      return { ...configured(token), ...named('local') };
     const found = request.headers.authorization === undefined ? await withoutHeader(request, token, known) : undefined;
     if (found !== undefined) return found;
     throw new WorkronError('unauthorized', 'This server needs a token: send Authorization: Bearer <token>');
@@ -149,7 +161,7 @@ function bearerOf(headers: IncomingHttpHeaders): string | undefined {
 /** The caller with the configured token. */
 export function configured(token: string): Principal & { owner: SessionOwner } {
   const id = digest(token).toString('base64url').slice(0, 16);
-  return { name: 'token', id, owner: ownerOf({ configured: id }), ...EVERYTHING };
+  return { ...named('token'), id, owner: ownerOf({ configured: id }), ...EVERYTHING };
 }
 
 async function storedToken(given: string, request: Request, access: Known['access']): Promise<Principal | undefined> {
@@ -167,7 +179,14 @@ async function storedToken(given: string, request: Request, access: Known['acces
 /** Both tokens of a rotation are the same caller. */
 function principalOf({ id, name, role, queues }: ValidToken): Principal {
   const owner = ownerOf({ tokenId: id });
-  return { name, id: `token ${name}`, owner, scopes: ROLE_SCOPES[role], queues, ownWorkersOnly: role === 'worker' };
+  return {
+    ...named(name),
+    id: `token ${name}`,
+    owner,
+    scopes: ROLE_SCOPES[role],
+    queues,
+    ownWorkersOnly: role === 'worker',
+  };
 }
 
 function derivedFrom(token: string | null, given: string, request: Request): Principal | undefined {

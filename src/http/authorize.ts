@@ -4,12 +4,11 @@ import { outlineOf } from '../api/workflow/stored-wire.ts';
 import type { NewDefinition } from '../core/dag/definition.ts';
 import type { NewSteps } from '../core/dag/new-workflow.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
-import type { JobSpec, NewJob } from '../core/job.ts';
-import { neededQueues } from '../core/needed-queues.ts';
 import type { Notify } from '../core/notify.ts';
 import type { ScheduleEdit, Target } from '../core/schedule/schedule.ts';
 import type { Scope } from '../core/token.ts';
-import { type Principal, submitterOf } from './authenticate.ts';
+import { authorizeJobs, authorizeQueue } from '../scheduler/jobs/admit.ts';
+import type { Principal } from './authenticate.ts';
 import type { Call } from './handler.ts';
 
 /** Throws `forbidden` if the caller lacks the scope. */
@@ -18,30 +17,7 @@ export function authorize(principal: Principal, scope: Scope): void {
   throw new WorkronError('forbidden', `${principal.name} may not do this: it needs the scope ${scope}`);
 }
 
-/** Throws `forbidden` if the caller is restricted to queues and a job, or a command that notifies, is for another one. */
-export function authorizeJobs(
-  principal: Principal,
-  jobs: Iterable<Pick<JobSpec, 'queue' | 'notify'>>,
-  notify: readonly Notify[] = [],
-): void {
-  if (principal.queues === null) return;
-  for (const queue of neededQueues(jobs, notify)) authorizeQueue(principal, queue);
-}
-
-/**
- * Checks new jobs, and writes on them who submits them. A caller that is restricted to queues cannot replace or stop jobs of
- * others by a unique key.
- */
-export function admitJobs(principal: Principal, jobs: readonly NewJob[]): void {
-  authorizeJobs(principal, jobs);
-  const submittedBy = submitterOf(principal);
-  for (const job of jobs) {
-    job.submittedBy = submittedBy;
-    if (principal.queues !== null && job.unique !== null) job.unique = { ...job.unique, within: principal.queues };
-  }
-}
-
-/** The same for a workflow: its steps are read only if the caller is restricted. */
+/** Throws `forbidden` if the caller may not use a queue of a workflow. Its steps are read only if the caller is restricted. */
 export function authorizeSteps(principal: Principal, steps: NewSteps, notify: readonly Notify[]): void {
   if (principal.queues === null) return;
   authorizeJobs(principal, jobsOf(steps), notify);
@@ -55,11 +31,6 @@ function* jobsOf(steps: NewSteps) {
 export function authorizeTarget(principal: Principal, target: Target, notify: readonly Notify[] = []): void {
   if ('job' in target) authorizeJobs(principal, [target.job], notify);
   else authorizeSteps(principal, target.workflow.steps, [...notify, ...(target.workflow.notify ?? [])]);
-}
-
-function authorizeQueue({ name, queues }: Principal, queue: string): void {
-  if (queues === null || queues.includes(queue)) return;
-  throw new WorkronError('forbidden', `${name} may not use the queue ${queue}, only ${queues.join(', ')}`);
 }
 
 /** Returns the queues that a worker may claim from, of those it asks for (`null`: all). Throws `forbidden` for others. */

@@ -9,7 +9,7 @@ import { RESERVED_NAMES } from '../api/token.ts';
 import { WorkronError } from '../core/error.ts';
 import { ROLE_SCOPES, type TokenRole } from '../core/token.ts';
 import type { RoleRule } from '../ops/settings/parse.ts';
-import type { Principal } from './authenticate.ts';
+import { named, type Principal } from './authenticate.ts';
 
 export interface ProxyOptions {
   /** Addresses and networks of the proxies. */
@@ -89,7 +89,7 @@ export function userPrincipal({
   queues?: readonly string[] | null;
 }): Principal {
   const ownWorkersOnly = role === 'worker';
-  return { name, id: `user ${name}`, owner: null, scopes: ROLE_SCOPES[role], queues, ownWorkersOnly };
+  return { ...named(name), id: `user ${name}`, owner: null, scopes: ROLE_SCOPES[role], queues, ownWorkersOnly };
 }
 
 /** An IPv4 address that a socket for both families shows as IPv6. */

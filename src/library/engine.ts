@@ -1,13 +1,24 @@
 /**
- * The library's calls about jobs and schedules, to a scheduler in this process or a server behind HTTP. An engine has no
- * lifecycle: it belongs to a `Backend`, which opens and closes what the calls use.
+ * The library's calls: the operations of the API in camelCase, and those that need more than a request. They go to a scheduler in this
+ * process or a server behind HTTP. An engine has no lifecycle: it belongs to a `Backend`, which opens and closes what the calls use.
  */
 
-import type { Attempt, Job, JobDetail } from '../api/job.ts';
+import { type Calls, callsTo, type Sender } from '../api/calls.ts';
+import { toCamel, toWire } from '../api/case.ts';
+import { clientRoutes } from '../api/client-routes.ts';
 import type { RunStatement } from '../store/transactional.ts';
 import type { JobType } from './job.ts';
+import type { Job } from './messages.ts';
+import { withOptionNames } from './option-errors.ts';
 import type { JobTemplate } from './options.ts';
-import type { ScheduleCalls } from './schedule-calls.ts';
+
+/** The operations of the API in camelCase. */
+export type ApiCalls = Calls<typeof clientRoutes, 'camel'>;
+
+export function apiCalls(sender: Sender): ApiCalls {
+  const named: Sender = { ...sender, json: (route, call) => withOptionNames(sender.json(route, call)) };
+  return callsTo<typeof clientRoutes, 'camel'>(clientRoutes, named, { encode: toWire, decode: toCamel });
+}
 
 export interface Request {
   template: JobTemplate;
@@ -35,7 +46,7 @@ export interface Completion {
   result: unknown;
 }
 
-export interface Engine {
+export interface OwnCalls {
   /** Submits all jobs or none, in order; a gang is as many as its size. Resolves once they are on disk. */
   submit(
     requests: readonly Request[],
@@ -54,12 +65,13 @@ export interface Engine {
   checkStepsOf?(jobs: readonly JobType[]): void;
   /** Returns the job once it has ended, or as it is after `timeoutMs` or earlier. */
   wait(id: string, timeoutMs: number, signal: AbortSignal): Promise<Job>;
-  job(id: string, signal: AbortSignal): Promise<JobDetail>;
-  attempts(id: string, signal: AbortSignal): Promise<Attempt[]>;
-  cancel(id: string, signal: AbortSignal): Promise<Job>;
-  retry(id: string, signal: AbortSignal): Promise<Job>;
-  readonly schedules: ScheduleCalls;
+}
+
+export interface Engine extends OwnCalls {
+  readonly api: ApiCalls;
 }
 
 /** The calls of a job's handle. */
-export type JobCalls = Pick<Engine, 'wait' | 'job' | 'cancel' | 'retry'>;
+export interface JobCalls extends Pick<OwnCalls, 'wait'> {
+  readonly api: Pick<ApiCalls, 'readJob' | 'cancelJob' | 'retryJob'>;
+}

@@ -1,6 +1,5 @@
 /** Handles of submitted jobs. */
 
-import type { Job, JobDetail } from '../api/job.ts';
 import { parseDuration } from '../core/duration.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
 import { isTerminal } from '../core/job.ts';
@@ -8,6 +7,7 @@ import { NEVER } from '../core/never.ts';
 import type { ThrownBrief } from '../core/outcome.ts';
 import { systemClock } from '../ops/clock.ts';
 import type { JobCalls } from './engine.ts';
+import type { Job, JobDetail } from './messages.ts';
 import type { Duration } from './options.ts';
 
 export interface WaitOptions {
@@ -74,16 +74,16 @@ export class Handle<Result = unknown> {
   }
 
   /** Returns the job as it is now, with the reason why it waits. */
-  job({ signal = NEVER }: { signal?: AbortSignal } = {}): Promise<JobDetail> {
-    return this.#calls.job(this.id, signal);
+  job(options: { signal?: AbortSignal } = {}): Promise<JobDetail> {
+    return this.#calls.api.readJob(this.id, options);
   }
 
-  cancel({ signal = NEVER }: { signal?: AbortSignal } = {}): Promise<Job> {
-    return this.#calls.cancel(this.id, signal);
+  cancel(options: { signal?: AbortSignal } = {}): Promise<Job> {
+    return this.#calls.api.cancelJob(this.id, options);
   }
 
-  retry({ signal = NEVER }: { signal?: AbortSignal } = {}): Promise<Job> {
-    return this.#calls.retry(this.id, signal);
+  retry(options: { signal?: AbortSignal } = {}): Promise<Job> {
+    return this.#calls.api.retryJob(this.id, options);
   }
 }
 

@@ -1,11 +1,12 @@
 /** A backend on a Workron server behind HTTP. */
 
-import { Client, type SubmitOptions } from '../api/client.ts';
+import type { CallOptions } from '../api/calls.ts';
+import { toCamel } from '../api/case.ts';
+import { type Client, clientTo } from '../api/client.ts';
 import { fetchTransport } from '../api/fetch-transport.ts';
-import type { Transport } from '../api/http-client.ts';
+import { HttpClient, type Transport } from '../api/http-client.ts';
 import type { SubmittedJob } from '../api/job.ts';
 import type { JobSubmissionInput } from '../api/job-submission.ts';
-import type { Schedule } from '../api/schedule.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
 import { NEVER } from '../core/never.ts';
 import { socketIn } from '../core/socket-address.ts';
@@ -17,14 +18,12 @@ import { nodeTransport } from '../ops/node-http.ts';
 import { hintAtHttps } from '../ops/scheme-hint.ts';
 import { httpSource } from '../worker/http-source.ts';
 import type { Backend } from './backend.ts';
-import type { Engine } from './engine.ts';
-import type { ScheduleCalls } from './schedule-calls.ts';
+import { apiCalls, type Engine } from './engine.ts';
 
 /** The number of jobs of the largest size that fit into one request. */
 const MAX_BATCH = 60;
 /** The client encodes or decodes one request while the server handles the other. */
 const REQUESTS_AT_ONCE = 2;
-const MAX_PAGE_SIZE = 200;
 const NO_ACTOR = 'actor: over HTTP the token says who submits';
 const NO_MOUNT = 'mount() needs a local store; the remote server already serves the API';
 
@@ -50,9 +49,9 @@ export function openHttpBackend({ url, token, ca, log }: HttpBackendOptions): Ba
 }
 
 /** Uses `fetch`, unless it needs authorities of its own or a socket, which `fetch` cannot be given. */
-export function httpClient({ url, token, ca }: Omit<HttpBackendOptions, 'log'>): Client {
+export function httpClient({ url, token, ca }: Omit<HttpBackendOptions, 'log'>): HttpClient {
   const isPlain = ca === null && socketIn(url) === undefined;
-  return new Client({ url, token, transport: isPlain ? explainedFetch : nodeTransport({ ca }) });
+  return new HttpClient({ url, token, transport: isPlain ? explainedFetch : nodeTransport({ ca }) });
 }
 
 async function explainedFetch(...request: Parameters<Transport>): ReturnType<Transport> {
@@ -64,10 +63,11 @@ async function explainedFetch(...request: Parameters<Transport>): ReturnType<Tra
 }
 
 /** Calls to a server. */
-export function httpEngine(client: Client): Engine {
+export function httpEngine(http: HttpClient): Engine {
+  const client = clientTo(http);
   const singles = httpSubmits(client);
   /** A submission that can be aborted gets a request of its own. */
-  function submitOne(job: JobSubmissionInput, options: SubmitOptions): Promise<SubmittedJob> {
+  function submitOne(job: JobSubmissionInput, options: CallOptions): Promise<SubmittedJob> {
     const sharing = Object.keys(options).length === 0 && mayShare(job);
     return sharing ? singles.add(job, NEVER) : client.submit(job, options);
   }
@@ -95,53 +95,19 @@ export function httpEngine(client: Client): Engine {
     complete: () => Promise.reject(notHere()),
     async wait(id, timeoutMs, signal) {
       try {
-        return await client.wait(id, { timeout: Math.min(timeoutMs, 30_000), signal });
+        return toCamel(await client.waitJob(id, { timeout: Math.min(timeoutMs, 30_000), signal }));
       } catch (error) {
         // The server restarts, perhaps; this Workron was not stopped.
         if (!isWorkronError(error, 'shutting_down')) throw error;
         throw new WorkronError('unreachable', error.message, { cause: error });
       }
     },
-    job: (id, signal) => client.job(id, { signal }),
-    attempts: (id, signal) => client.attempts(id, { signal }),
-    cancel: (id, signal) => client.cancel(id, { signal }),
-    retry: (id, signal) => client.retry(id, { signal }),
-    schedules: httpSchedules(client),
+    api: apiCalls({ json: http.json.bind(http), open: http.open.bind(http), unreachable: http.unreachable.bind(http) }),
   };
 }
 
 function notHere(): WorkronError {
   return new WorkronError('bad_request', 'tx: a transaction cannot be shared over HTTP; open the database itself');
-}
-
-function httpSchedules(client: Client): ScheduleCalls {
-  return {
-    put: (name, declaration, signal) => client.putSchedule(name, declaration, { signal }),
-    read: (name, signal) => client.schedule(name, { signal }),
-    async list(signal) {
-      const found: Schedule[] = [];
-      let cursor: string | null = null;
-      do {
-        const query = { limit: MAX_PAGE_SIZE, ...(cursor === null ? {} : { cursor }) };
-        const page = await client.schedules(query, { signal });
-        found.push(...page.items);
-        cursor = page.next_cursor;
-      } while (cursor !== null);
-      return found;
-    },
-    async next(name, count, signal) {
-      const { items } = await client.nextTicks(name, { count, signal });
-      return items.map(({ utc }) => new Date(utc));
-    },
-    pause: (name, note, signal) => client.pauseSchedule(name, { ...(note === undefined ? {} : { note }), signal }),
-    resume: (name, signal) => client.resumeSchedule(name, { signal }),
-    async remove(name, signal) {
-      await client.deleteSchedule(name, { signal });
-    },
-    run: (name, keys, signal) => client.runSchedule(name, { ...(keys === undefined ? {} : { keys }), signal }),
-    backfill: (name, request, signal) => client.backfillSchedule(name, request, { signal }),
-    ticks: async (name, limit, signal) => (await client.ticks(name, { limit }, { signal })).items,
-  };
 }
 
 /** Single submissions, batched naturally: those that arrive while a request is in flight share the next one. */

@@ -6,6 +6,7 @@ import { Cancel, Fatal, RateLimited, RetryAfter, Snooze } from '../core/handler-
 import type { Thrown } from '../core/outcome.ts';
 import { textOfThrown, thrownOf } from '../worker/run/thrown.ts';
 import type { ChildOptions, JobContext } from './context.ts';
+import type { JobCalls } from './engine.ts';
 import type { JobOptions } from './options.ts';
 import { InvalidInput } from './schema.ts';
 
@@ -40,7 +41,7 @@ export type ThreadCall =
   /** Input and options have been checked and are plain values. */
   | { what: 'submit'; job: { name: string; options: JobOptions }; input: unknown; options: ChildOptions }
   | { what: 'wait'; id: string; timeoutMs: number }
-  | { what: 'job' | 'cancel' | 'retry'; id: string };
+  | { what: keyof JobCalls['api']; id: string };
 
 export type ThreadEvent =
   | { type: 'log'; line: string }

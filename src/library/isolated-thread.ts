@@ -53,9 +53,11 @@ const children: JobCalls = {
       signal.removeEventListener('abort', giveUp);
     }
   },
-  job: async (id) => (await ask({ what: 'job', id })) as Awaited<ReturnType<JobCalls['job']>>,
-  cancel: async (id) => (await ask({ what: 'cancel', id })) as Awaited<ReturnType<JobCalls['cancel']>>,
-  retry: async (id) => (await ask({ what: 'retry', id })) as Awaited<ReturnType<JobCalls['retry']>>,
+  api: {
+    readJob: (id) => ask({ what: 'readJob', id }) as Promise<never>,
+    cancelJob: (id) => ask({ what: 'cancelJob', id }) as Promise<never>,
+    retryJob: (id) => ask({ what: 'retryJob', id }) as Promise<never>,
+  },
 };
 
 /** The input is checked here, as a schema cannot be sent to the process. */

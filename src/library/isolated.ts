@@ -92,10 +92,10 @@ async function answerOf(wanted: ThreadCall, { context, calls }: IsolatedRun): Pr
     }
     case 'wait':
       return calls.wait(wanted.id, wanted.timeoutMs, context.signal);
-    case 'job':
-    case 'cancel':
-    case 'retry':
-      return calls[wanted.what](wanted.id, context.signal);
+    case 'readJob':
+    case 'cancelJob':
+    case 'retryJob':
+      return calls.api[wanted.what](wanted.id, { signal: context.signal });
   }
 }
 

@@ -77,8 +77,8 @@ export interface OpenOptions {
    */
   secretsKey?: string | undefined;
   /**
-   * Who acts through this object: the name is on the jobs that it submits, and its cancels, retries and changes of schedules are
-   * in the audit. Refused over HTTP: there the token says who it is.
+   * Who acts through this object: the name is on the jobs that it submits, and what it decides is in the
+   * audit: cancels, retries, changes of schedules and queues. Refused over HTTP: there the token says who it is.
    */
   actor?: string | undefined;
   /** The URL of this installation's dashboard, for links in notifications. */

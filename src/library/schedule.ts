@@ -1,13 +1,12 @@
 /** Schedules of jobs and commands. */
 
-import type { BackfillRequestInput, Schedule, ScheduleDeclarationInput } from '../api/schedule.ts';
-import type { Backfill, Tick } from '../api/tick.ts';
-import { NEVER } from '../core/never.ts';
+import type { ScheduleDeclarationInput } from '../api/schedule.ts';
 import type { CatchupPolicy } from '../core/schedule/plan-ticks.ts';
 import type { OverlapPolicy } from '../core/schedule/schedule.ts';
 import type { Engine } from './engine.ts';
 import { Handle } from './handle.ts';
 import type { JobType } from './job.ts';
+import type { Backfill, Schedule, Tick } from './messages.ts';
 import { type Notify, notifyToWire } from './notify.ts';
 import { type Duration, given, type JobOptions, type SubmitOptions, templateOf, withInput } from './options.ts';
 
@@ -72,26 +71,26 @@ export class ScheduleHandle<Result = unknown> {
 
   /** Returns the schedule as it is now: its rules, its next tick and the verdict on the last one. */
   schedule(): Promise<Schedule> {
-    return this.#engine.schedules.read(this.name, NEVER);
+    return this.#engine.api.readSchedule(this.name);
   }
 
   /** Returns its next ticks, even if it is paused. */
-  next(count = 10): Promise<Date[]> {
-    return this.#engine.schedules.next(this.name, count, NEVER);
+  async next(count = 10): Promise<Date[]> {
+    return (await this.#engine.api.listNextTicks(this.name, { count })).items.map(({ utc }) => new Date(utc));
   }
 
   /** Returns the ledger, newest first: every tick with its verdict. */
-  ticks({ limit = 50 }: { limit?: number } = {}): Promise<Tick[]> {
-    return this.#engine.schedules.ticks(this.name, limit, NEVER);
+  async ticks({ limit = 50 }: { limit?: number } = {}): Promise<Tick[]> {
+    return (await this.#engine.api.listTicks(this.name, { limit })).items;
   }
 
   /** Pauses the schedule. Ticks do not run and are not caught up. `note` can say why. */
   pause(note?: string): Promise<Schedule> {
-    return this.#engine.schedules.pause(this.name, note, NEVER);
+    return this.#engine.api.pauseSchedule(this.name, note === undefined ? {} : { note });
   }
 
   resume(): Promise<Schedule> {
-    return this.#engine.schedules.resume(this.name, NEVER);
+    return this.#engine.api.resumeSchedule(this.name);
   }
 
   /**
@@ -99,24 +98,23 @@ export class ScheduleHandle<Result = unknown> {
    * an earlier run has not ended and the overlap policy does not allow another.
    */
   async run({ keys }: { keys?: readonly string[] } = {}): Promise<Handle<Result>[]> {
-    const ticks = await this.#engine.schedules.run(this.name, keys, NEVER);
-    return ticks.flatMap(({ job_id: id }) => (id === null ? [] : [new Handle<Result>(this.#engine, id)]));
+    const { items } = await this.#engine.api.runSchedule(this.name, keys === undefined ? {} : { keys: [...keys] });
+    return items.flatMap(({ jobId: id }) => (id === null ? [] : [new Handle<Result>(this.#engine, id)]));
   }
 
   /** Runs past ticks that have no run. */
   backfill({ from, to, keys, dryRun }: BackfillOptions): Promise<Backfill> {
-    const request: BackfillRequestInput = {
+    return this.#engine.api.backfillSchedule(this.name, {
       from: instantOf(from),
       to: instantOf(to),
       ...(keys === undefined ? {} : { keys: [...keys] }),
-      ...(dryRun === undefined ? {} : { dry_run: dryRun }),
-    };
-    return this.#engine.schedules.backfill(this.name, request, NEVER);
+      ...(dryRun === undefined ? {} : { dryRun }),
+    });
   }
 
   /** Deletes the schedule with its ledger. Its runs continue. */
-  remove(): Promise<void> {
-    return this.#engine.schedules.remove(this.name, NEVER);
+  async remove(): Promise<void> {
+    await this.#engine.api.deleteSchedule(this.name);
   }
 }
 

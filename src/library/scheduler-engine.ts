@@ -1,31 +1,34 @@
 /** Calls to a scheduler in this process. */
 
+import { toCamel } from '../api/case.ts';
 import { decode } from '../api/decode.ts';
 import { label } from '../api/fields.ts';
-import { type GangSubmission, membersOf, requireRoom } from '../api/gang.ts';
+import { type GangSubmission, membersOf } from '../api/gang.ts';
 import { JobSubmission } from '../api/job-submission.ts';
-import { attemptToWire, jobDetailToWire, jobToWire, newJobFrom } from '../api/job-wire.ts';
+import { jobToWire, newJobFrom } from '../api/job-wire.ts';
 import { WorkronError } from '../core/error.ts';
 import type { NewJob } from '../core/job.ts';
 import { NEVER } from '../core/never.ts';
 import type { SchedulerContext } from '../scheduler/context.ts';
+import type { Submission } from '../scheduler/jobs/admit.ts';
 import { newGangId } from '../scheduler/jobs/new-gang-id.ts';
-import { addInstallationTargets } from '../scheduler/notify/targets.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
-import { sealJobs } from '../scheduler/secrets/sealing.ts';
 import type { Transactional } from '../store/transactional.ts';
-import type { Engine, Request } from './engine.ts';
+import type { OwnCalls, Request } from './engine.ts';
 import type { JobTemplate } from './options.ts';
-import { schedulerSchedules } from './scheduler-schedules.ts';
 import { issuesBy } from './schema.ts';
 
 /** `transactional` is the store's support for transactions of the application; `null` if it has none. */
 export function schedulerEngine(
   scheduler: Scheduler,
   transactional: Transactional | null,
-  context: Pick<SchedulerContext, 'notify' | 'sealing' | 'inputChecks'> & { actor: string | null },
-): Engine {
-  const { notify, sealing, inputChecks, actor: own } = context;
+  context: Pick<SchedulerContext, 'inputChecks'> & { actor: string | null },
+): OwnCalls {
+  const { inputChecks, actor: own } = context;
+  const as = (actor: string | undefined) => {
+    const submitter = actor === undefined ? own : decode(label(128), actor, '/actor');
+    return scheduler.as({ name: submitter ?? 'library', submitter, queues: null });
+  };
   const inTransaction = (): Transactional => {
     if (transactional !== null) return transactional;
     throw new WorkronError(
@@ -35,21 +38,13 @@ export function schedulerEngine(
   };
   const newJobs = jobMaker();
   return {
-    async submit(requests, { actor = own, idempotency }, signal = NEVER) {
-      const made = requests.map(newJobs);
-      for (const { jobs, failFast } of made) {
-        if (failFast) requireRoom(jobs, await scheduler.workers(signal), '');
-      }
-      const all = made.flatMap(({ jobs }) => jobs);
+    async submit(requests, { actor, idempotency }, signal = NEVER) {
       const options = idempotency === undefined ? {} : { idempotency };
-      const { items } = await scheduler.submit(by(actor, all), options, signal);
+      const { items } = await as(actor).submit(requests.map(newJobs), options, signal);
       return items.map(({ job, deduplicated }) => ({ id: String(job.id), deduplicated }));
     },
-    async enlist(requests, run, { actor = own, signal }) {
-      const all = requests.flatMap((request) => newJobs(request).jobs);
-      const jobs = by(actor, all).map((job) => addInstallationTargets(job, notify));
-      // At once: a transaction of SQLite may end in the same turn.
-      const enlisted = await inTransaction().enlist(run, sealJobs(jobs, sealing.sealNow()), signal);
+    async enlist(requests, run, { actor, signal }) {
+      const enlisted = await inTransaction().enlist(run, as(actor).prepare(requests.map(newJobs)), signal);
       return enlisted.map(({ id, deduplicated }) => ({ id: String(id), deduplicated }));
     },
     async complete(success, run) {
@@ -58,25 +53,12 @@ export function schedulerEngine(
     checkStepsOf(jobs) {
       for (const { name, input: schema } of jobs) if (schema !== null) inputChecks.set(name, issuesBy(schema));
     },
-    wait: async (id, timeoutMs, signal) => jobToWire(await scheduler.wait(storeId(id), timeoutMs, signal)),
-    job: async (id, signal) => jobDetailToWire(await scheduler.job(storeId(id), signal)),
-    attempts: async (id, signal) => (await scheduler.attempts(storeId(id), signal)).map(attemptToWire),
-    cancel: async (id, signal) => jobToWire(await scheduler.cancel(storeId(id), { keepChildren: false }, signal)),
-    retry: async (id, signal) => jobToWire(await scheduler.retry(storeId(id), signal)),
-    schedules: schedulerSchedules(scheduler),
+    wait: async (id, timeoutMs, signal) => toCamel(jobToWire(await scheduler.wait(storeId(id), timeoutMs, signal))),
   };
 }
 
-/** Names who submits the jobs, which were made for this call. */
-function by(actor: string | null, jobs: NewJob[]): NewJob[] {
-  if (actor === null) return jobs;
-  decode(label(128), actor, '/actor');
-  for (const job of jobs) job.submittedBy = actor;
-  return jobs;
-}
-
 /** Checks each template once: most submissions share theirs. */
-function jobMaker(): (request: Request) => { jobs: NewJob[]; failFast: boolean } {
+function jobMaker(): (request: Request) => Submission {
   const known = new WeakMap<JobTemplate, { job: NewJob; gang: GangSubmission | undefined }>();
   return ({ template, input = null }) => {
     let checked = known.get(template);
@@ -88,7 +70,7 @@ function jobMaker(): (request: Request) => { jobs: NewJob[]; failFast: boolean }
     const { gang } = checked;
     const job = { ...checked.job, input };
     const failFast = gang?.fail_fast ?? false;
-    return { jobs: gang === undefined ? [job] : membersOf(job, gang, newGangId()), failFast };
+    return { jobs: gang === undefined ? [job] : membersOf(job, gang, newGangId()), failFast, pointer: '' };
   };
 }
 

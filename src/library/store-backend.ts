@@ -7,9 +7,9 @@ import type { WorkronNode } from '../node/node.ts';
 import { Wake } from '../ops/wake.ts';
 import { ticker } from '../scheduler/duties/ticker.ts';
 import type { Store } from '../store/store.ts';
-import { audited } from './audited.ts';
 import type { Backend } from './backend.ts';
 import { Completions } from './completions.ts';
+import { apiCalls } from './engine.ts';
 import { PendingWaits, stopped } from './pending-waits.ts';
 import { schedulerEngine } from './scheduler-engine.ts';
 
@@ -30,8 +30,7 @@ export function storeBackend(node: WorkronNode, actor: string | null = null): St
   const { store, scheduler, context } = node;
   const closing = new AbortController();
   const completions = new Completions(store, context.telemetry);
-  const plain = schedulerEngine(scheduler, store.transactional, { ...context, actor });
-  const engine = actor === null ? plain : audited(plain, scheduler, actor);
+  const engine = schedulerEngine(scheduler, store.transactional, { ...context, actor });
   const waits = new PendingWaits(engine, closing.signal);
   const adoptLater = () => {
     if (store.exclusive) void adoptSoon(store, context.clock, closing.signal);
@@ -46,6 +45,7 @@ export function storeBackend(node: WorkronNode, actor: string | null = null): St
     },
     engine: {
       ...engine,
+      api: apiCalls(node.door(actor)),
       wait: (id, timeoutMs, signal) => waits.wait(id, timeoutMs, signal),
       async enlist(requests, run, options) {
         const enlisted = await engine.enlist(requests, run, options);

@@ -73,7 +73,7 @@ export class Submitter {
   async schedule(name: string, definition: AnySchedule): Promise<ScheduleHandle> {
     const { job, input } = definition;
     const declaration = declarationOf(definition, job === undefined ? undefined : await checkInput(job, input));
-    await withOptionNames(this.#engine.schedules.put(name, declaration, NEVER));
+    await withOptionNames(this.#engine.api.putSchedule(name, declaration as never));
     return this.scheduleHandle(name);
   }
 

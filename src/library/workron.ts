@@ -1,9 +1,6 @@
 /** The library's main object: submits jobs, and runs them once it is started. */
 
-import type { Attempt, Job, JobDetail } from '../api/job.ts';
-import type { Schedule } from '../api/schedule.ts';
 import { messageOf, WorkronError } from '../core/error.ts';
-import { NEVER } from '../core/never.ts';
 import type { Mounted, MountOptions } from '../http/mounted.ts';
 import { isolationOf } from '../node/isolation.ts';
 import { createWorker, drainWorker } from '../node/worker.ts';
@@ -14,9 +11,11 @@ import type { Handler } from '../worker/run/handler-executor.ts';
 import type { Worker } from '../worker/worker.ts';
 import type { Backend } from './backend.ts';
 import type { SubmitArguments } from './context.ts';
+import type { ApiCalls } from './engine.ts';
 import { type Handle, msOf } from './handle.ts';
 import { handlersOf } from './handlers.ts';
 import type { JobType, RunnableJob } from './job.ts';
+import type { Attempt, Job, JobDetail, ScheduleDetail } from './messages.ts';
 import type { OwnMiddleware } from './middleware.ts';
 import type { Duration, SubmitOptions } from './options.ts';
 import type { AnySchedule, CommandSchedule, JobSchedule, ScheduleHandle } from './schedule.ts';
@@ -77,6 +76,11 @@ interface Running {
 }
 
 export class Workron implements AsyncDisposable {
+  /**
+   * Every operation of the API, in camelCase: workflows, definitions, bulk actions, logs, events, queues, limits, workers, statistics,
+   * the audit, secrets. Lists are iterated over to their end, or awaited for one page.
+   */
+  readonly api: ApiCalls;
   readonly #backend: Backend;
   readonly #log: Log;
   readonly #webhooks: Handler;
@@ -90,6 +94,7 @@ export class Workron implements AsyncDisposable {
   /** @internal Not declared: `open` makes one. */
   constructor({ backend, log, middleware, webhooks, onError }: WorkronParts) {
     this.#backend = backend;
+    this.api = backend.engine.api;
     this.#log = log;
     this.#webhooks = webhooks;
     this.#onError = onError;
@@ -129,20 +134,20 @@ export class Workron implements AsyncDisposable {
 
   /** Returns the job as it is now, with the reason why it waits. */
   job(id: string): Promise<JobDetail> {
-    return this.#backend.engine.job(id, NEVER);
+    return this.api.readJob(id);
   }
 
   /** Returns its ended attempts, oldest first. */
-  attempts(id: string): Promise<Attempt[]> {
-    return this.#backend.engine.attempts(id, NEVER);
+  async attempts(id: string): Promise<Attempt[]> {
+    return (await this.api.listAttempts(id)).items;
   }
 
   cancel(id: string): Promise<Job> {
-    return this.#backend.engine.cancel(id, NEVER);
+    return this.api.cancelJob(id);
   }
 
   retry(id: string): Promise<Job> {
-    return this.#backend.engine.retry(id, NEVER);
+    return this.api.retryJob(id);
   }
 
   /**
@@ -156,8 +161,8 @@ export class Workron implements AsyncDisposable {
   }
 
   /** Returns all schedules, ordered by name. */
-  schedules(): Promise<Schedule[]> {
-    return this.#backend.engine.schedules.list(NEVER);
+  schedules(): Promise<ScheduleDetail[]> {
+    return Array.fromAsync(this.api.listSchedules({ limit: 200 }));
   }
 
   /** Returns the handle of a schedule that was declared before, here or by another process. */

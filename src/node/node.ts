@@ -4,9 +4,11 @@
  */
 
 import { hostname } from 'node:os';
+import type { Sender } from '../api/calls.ts';
 import { decode } from '../api/decode.ts';
 import { NotifyList, notifyFrom } from '../api/notify.ts';
 import type { Clock } from '../core/clock.ts';
+import { messageOf, WorkronError } from '../core/error.ts';
 import { NEVER } from '../core/never.ts';
 import type { SecretKeys } from '../core/secret.ts';
 import type { Mounted, MountOptions } from '../http/mounted.ts';
@@ -172,6 +174,23 @@ export class WorkronNode implements AsyncDisposable {
     const mounted = await mountServer(this.#served(), options);
     this.#servers.push(mounted);
     return mounted;
+  }
+
+  /** Operations for callers of this process, under the name of `actor`. */
+  door(actor: string | null): Sender {
+    let opened: Promise<Sender> | undefined;
+    const open = async (): Promise<Sender> => {
+      const { openDoor } = await import('../http/door.ts');
+      const door = openDoor(this.#served(), actor);
+      this.#servers.push(door);
+      return door;
+    };
+    const door = (): Promise<Sender> => (opened ??= open());
+    return {
+      json: async (route, call) => await (await door()).json(route, call),
+      open: async (route, call) => await (await door()).open(route, call),
+      unreachable: (cause) => new WorkronError('internal', `The stream broke off: ${messageOf(cause)}`, { cause }),
+    };
   }
 
   #served() {

@@ -51,7 +51,7 @@ function startWorker(env: Record<string, string> = {}) {
 
 async function ended(handler: string, input: unknown, more: object = {}) {
   const { id } = await client.submit({ handler, input, backoff: { type: 'none' }, ...more });
-  return client.wait(id, { timeout: '1m' });
+  return client.waitJob(id, { timeout: '1m' });
 }
 
 test('python: every call of the client', { skip }, async () => {
@@ -99,7 +99,7 @@ test('python: handlers end in every way, and the worker leaves when it is told t
     for (const key of [null, 'api']) {
       const limited = await ended('limited', key, { rates: [{ key: 'api', limit: 100, per: '1s' }] });
       assert.deepEqual([limited.result, limited.failures, limited.snoozes], [2, 0, 1]);
-      const [first, second] = await client.attempts(limited.id);
+      const [first, second] = await Array.fromAsync(client.listAttempts(limited.id));
       const waited = Date.parse(second?.started_at ?? '') - Date.parse(first?.ended_at ?? '');
       assert.ok(waited >= 200, `the rate was closed for ${waited} ms`);
     }
@@ -114,9 +114,9 @@ test('python: handlers end in every way, and the worker leaves when it is told t
     const deaf = await ended('deaf', 30, { timeout: '100ms', kill_grace: '100ms', max_attempts: 1 });
     assert.deepEqual([deaf.status, deaf.reason], ['failed', 'timeout']);
     const { id } = await client.submit({ handler: 'until-stopped', input: null });
-    await eventually(async (saw) => saw((await client.job(id)).status) === 'running');
-    await client.cancel(id);
-    assert.equal((await client.wait(id, { timeout: '1m' })).status, 'cancelled');
+    await eventually(async (saw) => saw((await client.readJob(id)).status) === 'running');
+    await client.cancelJob(id);
+    assert.equal((await client.waitJob(id, { timeout: '1m' })).status, 'cancelled');
   } finally {
     await worker.stop('SIGKILL');
   }
@@ -161,7 +161,7 @@ test('python: the values of secrets do not leave the worker, except in results',
   const worker = startWorker();
   try {
     const fatal = await ended('leak', 'fatal', { env, max_attempts: 1 });
-    const output = new TextDecoder().decode(await client.logs(fatal.id));
+    const output = new TextDecoder().decode(await client.readLogs(fatal.id));
     assert.equal(output, 'the password is ***.\n***\nend\nfirst of three\nsecond of three\n');
     assert.deepEqual([fatal.thrown?.message, fatal.thrown?.code], ['refused: ***', '***']);
     assert.deepEqual(fatal.thrown?.details, { '***': ['***', 7, '******'], n: '***' });
@@ -170,7 +170,7 @@ test('python: the values of secrets do not leave the worker, except in results',
     assert.equal(long.thrown?.message, `${'x'.repeat(990)}***`);
     const { id } = await client.submit({ handler: 'leak', input: 'snooze', env });
     const later = await eventually(async (saw) => {
-      const job = saw(await client.job(id));
+      const job = saw(await client.readJob(id));
       return job.status === 'scheduled' && job;
     });
     assert.equal(later.error, 'later: ***');
@@ -195,16 +195,16 @@ test('python: a suspect starts once running jobs have ended, and others only onc
     (await ask('/jobs/claim', claim)).items.map(({ id, prefetched }) => [id, prefetched]),
     [[suspect, true]],
   );
-  await client.setQueue('paused', { paused: true });
-  await eventually(async (saw) => saw((await client.job(suspect)).status) === 'pending');
+  await client.editQueue('paused', { paused: true });
+  await eventually(async (saw) => saw((await client.readJob(suspect)).status) === 'pending');
   const worker = startWorker();
   try {
     const before = await submit('default');
-    await eventually(async (saw) => saw((await client.job(before)).status) === 'running');
-    await client.setQueue('paused', { paused: false });
-    await eventually(async (saw) => saw((await client.job(suspect)).status) === 'running');
+    await eventually(async (saw) => saw((await client.readJob(before)).status) === 'running');
+    await client.editQueue('paused', { paused: false });
+    await eventually(async (saw) => saw((await client.readJob(suspect)).status) === 'running');
     const after = await submit('default');
-    const ends = await Promise.all([before, suspect, after].map((id) => client.wait(id, { timeout: '1m' })));
+    const ends = await Promise.all([before, suspect, after].map((id) => client.waitJob(id, { timeout: '1m' })));
     const times = ends.map(({ result }) => result as [number, number]).flat();
     assert.deepEqual(
       times,
@@ -224,9 +224,9 @@ test('python: a cancel reaches a handler at once, not with the next heartbeat', 
     const there = new Client({ url: slow.url });
     for (const _ of [1, 2]) {
       const { id } = await there.submit({ handler: 'until-stopped', input: null });
-      await eventually(async (saw) => saw((await there.job(id)).status) === 'running');
-      await there.cancel(id);
-      assert.equal((await there.wait(id, { timeout: '30s' })).status, 'cancelled');
+      await eventually(async (saw) => saw((await there.readJob(id)).status) === 'running');
+      await there.cancelJob(id);
+      assert.equal((await there.waitJob(id, { timeout: '30s' })).status, 'cancelled');
     }
   } finally {
     await worker.stop('SIGKILL');
@@ -236,16 +236,16 @@ test('python: a cancel reaches a handler at once, not with the next heartbeat', 
 test('python: a job of a killed worker is taken over by the next one', { skip }, async () => {
   const killed = startWorker();
   const { id } = await client.submit({ handler: 'until-stopped', input: null, timeout: '1h' });
-  await eventually(async (saw) => saw((await client.job(id)).status) === 'running');
+  await eventually(async (saw) => saw((await client.readJob(id)).status) === 'running');
   await killed.stop('SIGKILL');
   const next = startWorker();
   try {
     await eventually(async (saw) => {
-      const { status, attempts } = saw(await client.job(id));
+      const { status, attempts } = saw(await client.readJob(id));
       return status === 'running' && attempts === 2;
     });
-    await client.cancel(id);
-    assert.equal((await client.wait(id, { timeout: '1m' })).status, 'cancelled');
+    await client.cancelJob(id);
+    assert.equal((await client.waitJob(id, { timeout: '1m' })).status, 'cancelled');
   } finally {
     await next.stop();
   }

@@ -59,7 +59,7 @@ test('docs: the worker of python.md runs jobs until it is stopped', { skip }, as
   const child = python(worker.code);
   const client = new Client({ url: server.url });
   const { id } = await client.submit({ handler: 'resize', input: { width: 640 }, queue: 'images' });
-  const job = await client.wait(id, { timeout: '60s' });
+  const job = await client.waitJob(id, { timeout: '60s' });
   assert.deepEqual([job.status, job.result], ['done', { width: 640 }]);
   child.kill('SIGTERM');
   assert.deepEqual(await once(child, 'exit'), [0, null]);

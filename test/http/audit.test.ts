@@ -102,7 +102,7 @@ test('audit: the log says the same, also if the result cannot be written', async
   const line = (level: string) => (fields: object, message: string) =>
     void logged.push(`${level} ${message} ${JSON.stringify(fields)}`);
   const log = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error'), child: () => log };
-  await using server = await openTestServer({ store: broken, log });
+  await using server = await openTestServer({ store: broken, schedulerLog: log });
   assert.equal((await server.call('PATCH', '/queues/mail', { paused: true })).status, 200);
   assert.ok(logged.some((text) => /^info audit .*"queue\.pause","subject":"queue\/mail","result":"ok"/.test(text)));
   assert.ok(logged.some((text) => text.startsWith('error the result of a change was not written')));

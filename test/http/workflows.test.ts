@@ -342,16 +342,16 @@ test('workflow: lists by status and name, newest first, over pages; the client k
     ids.toReversed(),
   );
   assert.equal(rest.next_cursor, null);
-  const found = await client.workflows({ status: 'pending', name: 'one' });
+  const found = await client.listWorkflows({ status: 'pending', name: 'one' });
   assert.deepEqual(
     found.items.map(({ id }) => id),
     [ids[2]],
   );
-  assert.equal((await client.workflow(ids[1] as string)).steps[0]?.status, 'scheduled');
+  assert.equal((await client.readWorkflow(ids[1] as string)).steps[0]?.status, 'scheduled');
   assert.equal((await client.retryWorkflow(ids[0] as string)).status, 'pending');
   assert.equal((await client.rerunWorkflow(ids[1] as string, { from: 'a' })).rerun_of, ids[1]);
-  await assert.rejects(client.workflow('99'), { code: 'workflow_not_found' });
-  await assert.rejects(client.workflow('x'), { code: 'workflow_not_found' });
+  await assert.rejects(client.readWorkflow('99'), { code: 'workflow_not_found' });
+  await assert.rejects(client.readWorkflow('x'), { code: 'workflow_not_found' });
   assert.equal((await server.call('GET', '/workflows?status=blocked')).status, 400);
 });
 

@@ -40,6 +40,8 @@ export async function openTestServer(
     notify?: NotifyContext;
     /** A new key by default. */
     secretKeys?: KeyRing | null;
+    /** Silent by default. */
+    schedulerLog?: Log;
   } = {},
 ): Promise<TestServer> {
   const {
@@ -48,13 +50,14 @@ export async function openTestServer(
     instanceId = 'test',
     notify = NO_TARGETS,
     secretKeys = aKey(),
+    schedulerLog = silentLog,
     ...options
   } = wanted;
   const parts = createScheduler({
     store,
     clock: systemClock,
     random: Math.random,
-    log: options.log ?? silentLog,
+    log: schedulerLog,
     metrics: new Metrics('0', 'test'),
     instanceId,
     notify,

@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { declarations } from '../../build/declarations.ts';
+import { messageText, operationsTable } from './message-text.ts';
 
 const ENTRIES = [
   { entry: 'src/index', title: 'workron' },
@@ -43,10 +44,9 @@ function exportsOf(folder: string, entry: string): string[] {
   return exported.map(({ name, file: from }) => {
     const declared = declaredIn(from, name);
     if (declared.texts.length === 0) throw new Error(`expected a declaration of ${name} in ${from}, got none`);
-    // Types of the wire are described by the API's own documentation.
-    const wire = declared.texts.some((text) => /\bz\.(Zod|output|input|infer)/.test(text));
-    if (wire) return `### ${name}\n\nAs the API has it: \`GET /openapi.json\`.`;
-    return `### ${name}\n\n\`\`\`ts\n${[...declared.texts, ...usedBy(declared, shown)].join('\n')}\n\`\`\``;
+    const message = declared.texts.some((text) => /= Camel</.test(text)) ? [messageText(name, shown)] : undefined;
+    const text = `### ${name}\n\n\`\`\`ts\n${(message ?? [...declared.texts, ...usedBy(declared, shown)]).join('\n')}\n\`\`\``;
+    return name === 'ApiCalls' ? `${text}\n\n${operationsTable()}` : text;
   });
 }
 

@@ -34,7 +34,7 @@ export async function seedPage(url: string, token: string | null = null): Promis
     { name: 'weekly-digest', queue: 'mail', command: 'true', delay: '6h', tags: ['digest'] },
     { name: 'train-model', queue: 'gpu', command: 'true', requires: ['gpu'] },
   ]);
-  await client.setQueue('images', { max_running: 8 });
+  await client.editQueue('images', { max_running: 8 });
   const broken = await client.submitWorkflow({
     name: 'nightly-report',
     params: { day: '2026-01-31' },
@@ -46,7 +46,7 @@ export async function seedPage(url: string, token: string | null = null): Promis
     steps: steps(false),
   });
   await seedSchedules(client);
-  for (const id of [order.id, failed.id]) await client.wait(id, { timeout: '60s' });
+  for (const id of [order.id, failed.id]) await client.waitJob(id, { timeout: '60s' });
   for (const id of [broken.id, fine.id]) await waitForWorkflow(client, id);
   return { orderJob: order.id, failedJob: failed.id, failedWorkflow: broken.id, doneWorkflow: fine.id };
 }
@@ -89,7 +89,7 @@ function steps(breaks: boolean) {
 /** Waits for the end of a workflow by waiting for its jobs: the API has no call for workflows. */
 export async function waitForWorkflow(client: Client, id: string): Promise<void> {
   for (;;) {
-    const { status } = await client.workflow(id);
+    const { status } = await client.readWorkflow(id);
     if (status !== 'pending' && status !== 'running') return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

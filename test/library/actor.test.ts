@@ -16,7 +16,7 @@ test('actor: is on submitted jobs, of the object or of the call', async () => {
   const one = await workron.submit(mail, undefined, { delay: '1h' });
   const two = await workron.submit(mail, undefined, { delay: '1h', actor: 'ada@example.org' });
   const three = await workron.submitCommand('true', { delay: '1h' });
-  const names = await Promise.all([one, two, three].map(async ({ id }) => (await workron.job(id)).submitted_by));
+  const names = await Promise.all([one, two, three].map(async ({ id }) => (await workron.job(id)).submittedBy));
   assert.deepEqual(names, ['shop', 'ada@example.org', 'shop']);
   await assert.rejects(workron.submit(mail, undefined, { actor: 'a\nb' }), isBadRequest);
   assert.deepEqual(await store.audit({}, { before: null, limit: 10 }, never), [], 'submissions are not in the audit');
@@ -49,7 +49,7 @@ test('actor: without one, nothing is added; a bad one and one over HTTP are refu
   await using workron = await open(store, { log: 'silent' });
   const { id } = await workron.submitCommand('true', { delay: '1h' });
   await workron.cancel(id);
-  assert.equal((await workron.job(id)).submitted_by, null);
+  assert.equal((await workron.job(id)).submittedBy, null);
   assert.deepEqual(await store.audit({}, { before: null, limit: 10 }, never), []);
   await assert.rejects(open('memory:', { actor: '' }), isBadRequest);
   await assert.rejects(open('memory:', { actor: 'a\u202eb' }), isBadRequest);

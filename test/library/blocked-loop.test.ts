@@ -42,7 +42,7 @@ async function holdsItsJobs(workron: Workron, child: Child): Promise<void> {
   const blockedAt = Date.now();
   await workron.start({ jobs: [block, wait] });
   await eventually(async (saw) => {
-    const { attempts, last_heartbeat: seen } = saw(await workron.job(blocked.id));
+    const { attempts, lastHeartbeat: seen } = saw(await workron.job(blocked.id));
     return attempts > 1 || Date.parse(seen as string) > blockedAt + 1.5 * LEASE_MS;
   });
   writeFileSync(file, '');

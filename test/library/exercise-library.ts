@@ -5,9 +5,12 @@ import { describe, test } from 'node:test';
 import { type } from 'arktype';
 import * as v from 'valibot';
 import { z } from 'zod';
+import { toWire } from '../../src/api/case.ts';
+import type { Waiting } from '../../src/api/waiting.ts';
 import { Fatal, type JobFailed, job, RetryAfter, Stopped, type Workron } from '../../src/index.ts';
 import { eventually } from '../kit/eventually.ts';
 import { waitsFor } from '../kit/waits-for.ts';
+import { exerciseApi } from './exercise-api.ts';
 import { exerciseSchedules } from './exercise-schedules.ts';
 
 export interface TestLibrary extends AsyncDisposable {
@@ -20,6 +23,7 @@ const double = job('double', { input: z.object({ n: z.number() }), run: ({ n }) 
 
 export function exerciseLibrary(name: string, open: () => Promise<TestLibrary>): void {
   describe(`library: ${name}`, () => {
+    exerciseApi(open);
     exerciseSchedules(open);
 
     test('a submitted job runs, and its handle answers with its result', async () => {
@@ -388,7 +392,10 @@ export function exerciseLibrary(name: string, open: () => Promise<TestLibrary>):
       const elsewhere = job('elsewhere', { input: z.object({ n: z.number() }) });
       await workron.start({ jobs: [double], commands: true });
       const lonely = await workron.submit(elsewhere, { n: 1 });
-      assert.match(waitsFor((await lonely.job()).waiting), /a worker with handler elsewhere: none is online/);
+      assert.match(
+        waitsFor(toWire((await lonely.job()).waiting) as Waiting),
+        /a worker with handler elsewhere: none is online/,
+      );
       const command = await workron.submitCommand('echo n=4 > "$WORKRON_OUTPUT"');
       const sum = job('double', { run: () => 0 });
       const child = await workron.submit(sum, { n: 2 }, { dependsOn: [command] });

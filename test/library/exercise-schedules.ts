@@ -37,22 +37,22 @@ export function exerciseSchedules(open: () => Promise<TestLibrary>): void {
     );
     const { handler, input, queue, priority, env } = made.job as NonNullable<typeof made.job>;
     assert.deepEqual([handler, input, queue, priority, env], ['report', { month: 'may' }, 'reports', 7, ['A']]);
-    assert.deepEqual(made.notify, [{ on: ['failed'], command: 'true', late_after: 300_000 }]);
+    assert.deepEqual(made.notify, [{ on: ['failed'], command: 'true', lateAfter: 300_000 }]);
     const next = await handle?.next(400);
     assert.equal(next?.length, 400);
     assert.ok(
       next?.every((at) => [0, 1].includes(at.getUTCHours())),
       'two at night in Berlin, in winter and in summer',
     );
-    assert.equal(next?.[0]?.toISOString(), made.next_run);
+    assert.equal(next?.[0]?.toISOString(), made.nextRun);
 
     await handle?.pause('the move');
     await workron.schedule('nightly', nightly);
     const same = await handle?.schedule();
-    assert.equal(same?.paused_note, 'the move');
+    assert.equal(same?.pausedNote, 'the move');
     await workron.schedule('nightly', nightly);
     assert.deepEqual(await handle?.schedule(), same, 'one that is so already is left alone');
-    assert.equal((await handle?.resume())?.next_run, made.next_run);
+    assert.equal((await handle?.resume())?.nextRun, made.nextRun);
 
     await workron.schedule('nightly', { every: '1h', anchor: new Date(HOUR / 2), command: 'true' });
     const changed = await other.scheduleHandle('nightly').schedule();
@@ -88,7 +88,7 @@ export function exerciseSchedules(open: () => Promise<TestLibrary>): void {
       ['hourly', 'b', 'manual', false],
     );
     const [tick] = await hourly.ticks({ limit: 1 });
-    assert.deepEqual([tick?.verdict, tick?.job_id], ['ran', run?.id]);
+    assert.deepEqual([tick?.verdict, tick?.jobId], ['ran', run?.id]);
     assert.equal((await hourly.run()).length, 2);
 
     const to = new Date(Math.floor(Date.now() / HOUR) * HOUR);
@@ -97,10 +97,10 @@ export function exerciseSchedules(open: () => Promise<TestLibrary>): void {
     assert.deepEqual([dry.missing.length, dry.items.length], [2, 0]);
     const { items } = await hourly.backfill(range);
     assert.deepEqual(
-      items.map(({ scheduled_for: at }) => Date.parse(at)),
+      items.map(({ scheduledFor: at }) => Date.parse(at)),
       [to.getTime() - 2 * HOUR, to.getTime() - HOUR],
     );
-    const past = await workron.handle<typeof result>(items[0]?.job_id as string).result();
+    const past = await workron.handle<typeof result>(items[0]?.jobId as string).result();
     assert.equal(past?.tick?.kind, 'backfill');
     assert.equal(Date.parse(past?.tick?.intervalEnd ?? ''), to.getTime() - 2 * HOUR);
     assert.deepEqual((await hourly.backfill(range)).items, [], 'they have their runs');

@@ -46,7 +46,7 @@ export function exerciseTransaction(name: string, open: (options: OpenOptions) =
       const jobs = await Promise.all(handles.map((handle) => handle.job()));
       return jobs.every(({ status }) => status === 'pending');
     });
-    assert.equal((await handles[0]?.job())?.fair_key, 'a');
+    assert.equal((await handles[0]?.job())?.fairKey, 'a');
     await pause(false);
     await Promise.all(handles.map((handle) => handle.ended()));
     assert.deepEqual(order, ['a', 'b', 'c', 'a', 'a']);

@@ -81,7 +81,7 @@ test('isolate: a job in a thread submits children, and finds those of its first 
   assert.deepEqual(rest, { deduplicated: true, result: 2, priority: 5 });
   assert.deepEqual(seen.slice(1), Array(6).fill('child by parent'), 'middleware is around their submissions too');
   const second = await workron.job(ids[1] as string);
-  assert.deepEqual(second.depends_on, [{ job: ids[0], if: 'ended' }]);
+  assert.deepEqual(second.dependsOn, [{ job: ids[0], if: 'ended' }]);
 });
 
 test('isolate: errors of refused calls reach the thread unchanged', async () => {

@@ -43,9 +43,9 @@ test('mount: in Express, behind its own log-in, before and after a body parser',
   for (const path of ['/early', '/workron']) {
     const client = new Client({ url: host.url + path, token: 'host' });
     const submitted = await client.submit({ handler: 'echo', input: { path, text: 'ü' } });
-    const ended = await client.wait(submitted.id);
+    const ended = await client.waitJob(submitted.id);
     assert.deepEqual([ended.status, ended.result], ['done', { path, text: 'ü' }]);
-    assert.equal((await client.jobs({ limit: 1 })).items.length, 1);
+    assert.equal((await client.listJobs({ limit: 1 })).items.length, 1);
     await assert.rejects(client.submit({ handler: 'echo', priority: 1e9 }), { code: 'bad_request' });
   }
   assert.equal((await fetch(`${host.url}/workron/jobs`)).status, 401);
@@ -172,10 +172,10 @@ test('mount: in Fastify, with a prefix: bodies, addresses in answers, streams, a
   try {
     const headers = { authorization: 'Bearer host' };
     const client = new Client({ url: `${url}/workron`, token: 'host' });
-    const events = client.events();
+    const events = client.streamEvents();
     const hint = events.next();
     const submitted = await client.submit({ handler: 'echo', input: 'ü' });
-    assert.equal((await client.wait(submitted.id)).result, 'ü');
+    assert.equal((await client.waitJob(submitted.id)).result, 'ü');
     assert.ok((await hint).value);
     await events.return(undefined);
     assert.equal((await fetch(`${url}/workron/jobs`)).status, 401);

@@ -58,7 +58,7 @@ test('notify: over HTTP too; private addresses only where they are allowed', asy
   await using workron = await open(server.url, { log: 'silent' });
   await workron.start({ jobs: [fails] });
   const handle = await workron.submit(fails);
-  const message = await eventually(async () => (await handle.job()).notifications[0]?.job_id);
+  const message = await eventually(async () => (await handle.job()).notifications[0]?.jobId);
   const ended = await workron.handle(message).ended();
   assert.equal(ended.reason, 'fatal');
   assert.match(ended.error ?? '', /127\.0\.0\.1, a private address/);

@@ -22,13 +22,13 @@ async function exercise(workron: Workron): Promise<void> {
   const handle = await workron.submit(double, { n: 21 });
   assert.equal(await handle.result(), 42);
   const read = await handle.job();
-  assert.deepEqual([read.input, read.seal_input], [null, true]);
+  assert.deepEqual([read.input, read.sealInput], [null, true]);
 
   const once = await workron.submit(plain, 'a text', { sealInput: true });
   assert.equal(await once.result(), 'a text');
   assert.equal((await once.job()).input, null);
   const shown = await workron.submit(plain, 'a text');
-  assert.deepEqual([(await shown.job()).input, (await shown.job()).seal_input], ['a text', false]);
+  assert.deepEqual([(await shown.job()).input, (await shown.job()).sealInput], ['a text', false]);
   const opened = await workron.submit(double, { n: 1 }, { sealInput: false });
   assert.deepEqual((await opened.job()).input, { n: 1 }, 'a submission overrides its kind');
 

@@ -92,8 +92,8 @@ test('step input: a worker that is not where the workflow was submitted names th
     ],
   });
   const jobOf = async (key: string) => {
-    const { steps } = await client.workflow(id);
-    return await client.job(steps.find((step) => step.key === key)?.job_id as string);
+    const { steps } = await client.readWorkflow(id);
+    return await client.readJob(steps.find((step) => step.key === key)?.job_id as string);
   };
   for (const [key, name, field] of [
     ['once', 'charge', '/orderId'],

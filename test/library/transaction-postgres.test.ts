@@ -235,7 +235,7 @@ test('transaction: parents are judged after the commit, whatever became of them 
   assert.equal(await ended('despite'), 'done');
   const blocked = await eventually(async () => {
     const found = await workron.job(children['waits'] as string);
-    return found.depends_on.length === 1 && found;
+    return found.dependsOn.length === 1 && found;
   });
   assert.equal(blocked.status, 'blocked');
   await waiting.cancel();

@@ -70,7 +70,7 @@ test('transaction: on SQLite a job is there on commit, with its parents judged, 
   assert.equal(await first.result(), 'sent to ada');
   assert.equal(await second.result(), 'sent to bob');
   assert.equal((await never.ended()).status, 'skipped');
-  const { status, expires_at: expiresAt } = await later.job();
+  const { status, expiresAt } = await later.job();
   assert.deepEqual([status, expiresAt === null], ['scheduled', false]);
   db.exec('begin immediate');
   const gone = await workron.submit(mail, 'nobody', { tx: db });

@@ -135,8 +135,8 @@ for (const where of ['memory', 'http']) {
     const handle = await workron.submit(plain, 1, SUBMIT);
     assert.equal(await handle.result({ timeout: undefined, signal: undefined }), 1);
     assert.deepEqual(
-      [(await handle.job()).queue, (await handle.job()).max_attempts],
-      ['default', (await (await workron.submit(plain, 1)).job()).max_attempts],
+      [(await handle.job()).queue, (await handle.job()).maxAttempts],
+      ['default', (await (await workron.submit(plain, 1)).job()).maxAttempts],
     );
     const inner = await workron.submit(nested, 2, { ...SUBMIT, unique: UNIQUE });
     assert.equal(await inner.result(), 2);
@@ -169,7 +169,7 @@ test('undefined options: of the mounted API, the test kit, the client and errors
   await using server = await openTestServer();
   const client = new Client({ url: server.url, token: undefined, transport: undefined });
   const { id } = await client.submit({ command: 'true' }, { idempotencyKey: undefined, signal: undefined });
-  assert.equal((await client.job(id, { signal: undefined })).status, 'pending');
+  assert.equal((await client.readJob(id, { signal: undefined })).status, 'pending');
   const fatal = new Fatal('no', { code: undefined, details: undefined });
   assert.deepEqual([fatal.code, fatal.details], [undefined, undefined]);
   assert.equal(new RateLimited('1s', { key: undefined, reason: undefined }).message, '');

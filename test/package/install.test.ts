@@ -102,7 +102,7 @@ const CLIENT = `
   import { job } from 'workron/job';
   const client = new Client({ url: process.argv[2] });
   const { id } = await client.submit({ command: 'echo n=1 >> "$WORKRON_OUTPUT"; echo seen' });
-  const ended = await client.wait(id, { timeout: '1m' });
+  const ended = await client.waitJob(id, { timeout: '1m' });
   const log = [];
   for await (const event of client.followLogs(id)) if (event.type === 'output') log.push(event.text);
   const wrong = await client.submit({ command: 'true', priority: 1e9 }).catch((error) => error.code);

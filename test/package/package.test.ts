@@ -404,7 +404,7 @@ test('package: workron/client imports nothing of Node and runs in a browser', as
       const client = new workronClient.Client({ url: location.origin });
       const job = await client.submit({ command: 'true', delay: '1h' });
       const wrong = await client.submit({ command: 'true', priority: 1e9 }).catch((error) => error.code);
-      return [(await client.job(job.id)).status, wrong, (await client.cancel(job.id)).status];
+      return [(await client.readJob(job.id)).status, wrong, (await client.cancelJob(job.id)).status];
     })()`);
     assert.deepEqual(seen, ['scheduled', 'bad_request', 'cancelled']);
   } finally {

@@ -131,7 +131,7 @@ describe('tls: one server', () => {
     await using plain = await open(plainUrl, { token: TOKEN, log: 'silent' });
     await assert.rejects(plain.submit(double, 1), /closed; if it speaks https: https:/);
     const byNode = new Client({ url: plainUrl, transport: nodeTransport() });
-    await assert.rejects(byNode.health(), /socket hang up; if it speaks https: https:/);
+    await assert.rejects(byNode.readHealth(), /socket hang up; if it speaks https: https:/);
   });
 
   test('tls: the cookie of a session is for https only, and the welcome names https', async () => {
@@ -165,10 +165,10 @@ test('tls: a worker over https works, and its launcher reports its end', { timeo
   const startWorker = () => startWorkron({ args: ['worker', '--scheduler', url, '--ca', ca], env, cwd: folder });
   await using killed = await startWorker();
   const { id } = await client.submit({ command: 'if [ $WORKRON_ATTEMPT = 1 ]; then sleep 300; fi' });
-  await eventually(async () => (await client.job(id)).status === 'running');
+  await eventually(async () => (await client.readJob(id)).status === 'running');
   await using _other = await startWorker();
   killed.signal('SIGKILL');
-  assert.equal((await client.wait(id, { timeout: '1m' })).status, 'done');
+  assert.equal((await client.waitJob(id, { timeout: '1m' })).status, 'done');
 
   await using distrustful = await startWorkron({
     args: ['worker', '--scheduler', url],
@@ -184,7 +184,7 @@ test('tls: a new certificate is taken over, a broken one is not', { timeout: 120
   const { server, url, folder, files } = scene;
   assert.equal(await servedName(url), 'first');
   const client = new Client({ url, token: TOKEN, transport: nodeTransport({ ca: first.cert }) });
-  assert.equal((await client.jobs()).items.length, 0);
+  assert.equal((await client.listJobs()).items.length, 0);
 
   writeFileSync(files.key, second.key);
   await eventually(() => server.output().includes('the new TLS certificate cannot be used; the previous one stays'));
@@ -195,7 +195,7 @@ test('tls: a new certificate is taken over, a broken one is not', { timeout: 120
   await eventually(async () => (await servedName(url)) === 'second');
   assert.match(server.output(), /the TLS certificate was read again/);
   const renewed = new Client({ url, token: TOKEN, transport: nodeTransport({ ca: authority }) });
-  assert.equal((await renewed.jobs()).items.length, 0);
+  assert.equal((await renewed.listJobs()).items.length, 0);
 });
 
 test('tls: a server that waits for its database speaks https', { timeout: 120_000 }, async () => {

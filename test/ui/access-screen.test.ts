@@ -34,7 +34,7 @@ async function openAs(token: string, path: string, options: ScreenOptions = {}):
 
 async function tokenOf(role: TokenSubmissionInput['role'], queues?: string[]): Promise<string> {
   const name = `${role}-${(queues ?? ['all']).join('-')}`;
-  return (await dashboard.client.access.createToken({ name, role, ...(queues && { queues }) })).token;
+  return (await dashboard.client.createToken({ name, role, ...(queues && { queues }) })).token;
 }
 
 /** The names of the buttons and of links that look like buttons on a screen, without those that only change what is shown. */
@@ -221,7 +221,7 @@ test('access: a submitter of one queue is not offered to run jobs of others', as
 
 test('cluster: an admin sees the findings of the doctor in the words of the command, bad ones first; others are not offered them', async () => {
   const stuck = await dashboard.client.submit({ command: 'true', requires: ['nobody-has-it'] });
-  const findings = await dashboard.client.doctor();
+  const { items: findings } = await dashboard.client.readDoctor();
   assert.ok(
     findings.some(({ check, state }) => check === 'schema' && state === 'ok'),
     'the store was examined',
@@ -244,7 +244,7 @@ test('cluster: an admin sees the findings of the doctor in the words of the comm
     await screen.page.getByRole('button', { name: 'Check again' }).click();
     await assertAccessible(screen.page, 'doctor');
   }
-  await dashboard.client.cancel(stuck.id);
+  await dashboard.client.cancelJob(stuck.id);
   const submitter = await tokenOf('submitter', ['doctor']);
   const refused = await fetch(`${dashboard.url}/doctor`, { headers: { authorization: `Bearer ${submitter}` } });
   assert.equal(refused.status, 403);
@@ -255,7 +255,7 @@ test('cluster: an admin sees the findings of the doctor in the words of the comm
 
 test('cluster: targets of notifications are shown without addresses; an operator sends tests, a viewer cannot', async () => {
   const tokenFor = async (role: 'operator' | 'viewer') =>
-    (await dashboard.client.access.createToken({ name: `notify-${role}`, role })).token;
+    (await dashboard.client.createToken({ name: `notify-${role}`, role })).token;
   await using screen = await openAs(await tokenFor('operator'), '/ui/cluster');
   const { page } = screen;
   const region = page.getByRole('region', { name: 'Targets of notifications' });

@@ -52,7 +52,7 @@ test('queues: a key shows what runs and waits; its limit is set for all jobs, an
   const last = jobs.at(-1)?.id ?? '';
   await page.goto(`${dashboard.url}/ui/jobs/${last}?tab=details`);
   await page.getByText(/Waiting for a place under the limit of customer:42: 2 of 1 run, 1st in line/).waitFor();
-  for (const { id } of jobs) await client.cancel(id);
+  for (const { id } of jobs) await client.cancelJob(id);
 });
 
 test('queues and workers: what is held for a job is shown, with its expected start', async () => {
@@ -66,13 +66,13 @@ test('queues and workers: what is held for a job is shown, with its expected sta
   await page.goto(`${dashboard.url}/ui/workers`);
   await page.getByText(`Holds 2 gpu for job ${big.id}`).waitFor();
   await page.getByRole('meter', { name: /^gpu of/ }).waitFor();
-  await client.cancel(big.id);
-  await client.cancel(small.id);
+  await client.cancelJob(big.id);
+  await client.cancelJob(small.id);
 });
 
 test('queues: the screen of a queue has its counts, limits, workers and jobs, and resumes it', async () => {
   const name = 'eu/mail 50%';
-  await dashboard.client.setQueue(name, { max_running: 3, paused: true });
+  await dashboard.client.editQueue(name, { max_running: 3, paused: true });
   await dashboard.client.submit({ name: 'welcome-mail', queue: name, command: 'true' });
   await using screen = await dashboard.open('/ui/queues');
   const { page } = screen;

@@ -28,7 +28,7 @@ test('gang: a member shows the others with rank, worker and state, and leads to 
   await gang.getByRole('link', { name: 'All members' }).click();
   await page.getByRole('link', { name: 'gang 2/2' }).waitFor();
   await page.getByRole('link', { name: 'gang 1/2' }).waitFor();
-  await client.cancel(second.id);
+  await client.cancelJob(second.id);
   await page.goto(`${dashboard.url}/ui/jobs/${first.id}`);
   await gang.getByRole('row', { name: new RegExp(`^1 job ${second.id} .*cancelled`) }).waitFor();
   await gang.getByRole('row', { name: new RegExp(`^0 job ${first.id} .*cancelled`) }).waitFor();

@@ -88,9 +88,9 @@ test('bulk: all matching jobs are counted, confirmed and retried, with a progres
   const jobs = await client.submitAll(
     Array.from({ length: 5 }, () => ({ queue: 'bulk', command: '[ -e mended ]', max_attempts: 1 })),
   );
-  for (const { id } of jobs) await client.wait(id, { timeout: '60s' });
+  for (const { id } of jobs) await client.waitJob(id, { timeout: '60s' });
   const mend = await client.submit({ command: 'touch mended' });
-  await client.wait(mend.id, { timeout: '60s' });
+  await client.waitJob(mend.id, { timeout: '60s' });
   await using screen = await dashboard.open('/ui/jobs?status=failed&queue=bulk');
   const { page } = screen;
   await page.locator('.job-row[data-job]').nth(4).waitFor();
@@ -99,7 +99,7 @@ test('bulk: all matching jobs are counted, confirmed and retried, with a progres
   await dialog.getByText(`workron retry --status failed --queue bulk --url ${dashboard.url}`).waitFor();
   await dialog.getByRole('button', { name: /^Retry \d+ jobs?$/ }).click();
   await page.getByText('5 retried').waitFor();
-  for (const { id } of jobs) assert.equal((await client.wait(id, { timeout: '60s' })).status, 'done');
+  for (const { id } of jobs) assert.equal((await client.waitJob(id, { timeout: '60s' })).status, 'done');
   await page.locator('.job-row [data-state="done"]').first().waitFor();
 });
 
@@ -117,7 +117,7 @@ test('bulk: ended jobs are counted, confirmed and deleted; others stay', async (
   await page.locator('.job-row[data-job]').nth(1).waitFor({ state: 'detached' });
   await page.locator(`[data-job="${waiting.id}"]`).waitFor();
   assert.deepEqual(
-    (await client.jobs({ queue: 'bulk' })).items.map(({ id }) => id),
+    (await client.listJobs({ queue: 'bulk' })).items.map(({ id }) => id),
     [waiting.id],
   );
 });
@@ -154,7 +154,7 @@ test('a job can be cancelled, explained, run again with another command, and cop
 test('a job runs again with its environment, as a job that names the first', async () => {
   const submission = { command: 'echo "secret is $SECRET"', env: { SECRET: 'known' }, max_attempts: 1 };
   const { id } = await dashboard.client.submit(submission);
-  await dashboard.client.wait(id, { timeout: '60s' });
+  await dashboard.client.waitJob(id, { timeout: '60s' });
   await using screen = await dashboard.open(`/ui/jobs/${id}`);
   const { page } = screen;
   await headState(page, 'done').waitFor();
@@ -162,7 +162,7 @@ test('a job runs again with its environment, as a job that names the first', asy
   await page.waitForURL((url) => url.pathname !== `/ui/jobs/${id}`);
   await page.locator('.log-text', { hasText: 'secret is known' }).waitFor();
   const again = new URL(page.url()).pathname.split('/').at(-1) ?? '';
-  assert.equal((await dashboard.client.job(again)).rerun_of, id);
+  assert.equal((await dashboard.client.readJob(again)).rerun_of, id);
 });
 
 test('a refused action shows the message of the server', async () => {
@@ -183,7 +183,7 @@ test('a refused action shows the message of the server', async () => {
 test('a log has colours, collapsed carriage returns, search, links to lines, attempts and a download', async () => {
   const command = String.raw`printf '\033[31mred\033[0m plain\n'; printf 'working 1%%\rworking 99%%\rready\n'; i=0; while [ $i -lt 300 ]; do echo "line number $i"; i=$((i+1)); done; exit 1`;
   const { id } = await dashboard.client.submit({ command, max_attempts: 2, backoff: { type: 'none' } });
-  await dashboard.client.wait(id, { timeout: '60s' });
+  await dashboard.client.waitJob(id, { timeout: '60s' });
   await using screen = await dashboard.open(`/ui/jobs/${id}`);
   const { page } = screen;
   await page.locator('.log-text', { hasText: 'line number 299' }).waitFor();
@@ -241,7 +241,7 @@ test('the keyboard alone reaches palette, screens, rows and the key sheet, but n
 });
 
 test('queues: a pause is shown on waiting jobs and can be ended, and a limit can be set', async () => {
-  await dashboard.client.setQueue('slow', { max_running: 3 });
+  await dashboard.client.editQueue('slow', { max_running: 3 });
   await using screen = await dashboard.open('/ui/queues');
   const { page } = screen;
   await page.getByRole('button', { name: 'Pause slow' }).click();
@@ -263,9 +263,9 @@ test('queues: a pause is shown on waiting jobs and can be ended, and a limit can
   await dialog.getByRole('button', { name: 'Set' }).click();
   await page.getByText('of 7').waitFor();
   await page.getByText('starts 100/1m+20', { exact: true }).waitFor();
-  const rate = (await dashboard.client.queues()).find(({ name }) => name === 'slow')?.rate;
+  const rate = (await Array.fromAsync(dashboard.client.listQueues())).find(({ name }) => name === 'slow')?.rate;
   assert.deepEqual(rate, { limit: 100, per: 60_000, burst: 20 });
-  assert.equal((await dashboard.client.wait(id, { timeout: '60s' })).status, 'done');
+  assert.equal((await dashboard.client.waitJob(id, { timeout: '60s' })).status, 'done');
 });
 
 test('workers: a drained worker is brought back with one press', async () => {
@@ -277,7 +277,7 @@ test('workers: a drained worker is brought back with one press', async () => {
   await page.getByText('takes jobs again').waitFor();
   await page.getByRole('button', { name: 'Drain…' }).waitFor();
   const { id } = await dashboard.client.submit({ command: 'true' });
-  assert.equal((await dashboard.client.wait(id, { timeout: '60s' })).status, 'done');
+  assert.equal((await dashboard.client.waitJob(id, { timeout: '60s' })).status, 'done');
 });
 
 test('phone width: the list, a job and its log are usable', async () => {
@@ -303,6 +303,6 @@ test('the page notices a restart of the scheduler and recovers without stale dat
   await dashboard.restart();
   await seen;
   await page.locator('.live-live').waitFor();
-  await dashboard.client.cancel(id);
+  await dashboard.client.cancelJob(id);
   await headState(page, 'cancelled').waitFor();
 });

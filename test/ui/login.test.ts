@@ -27,7 +27,7 @@ const isOut = (page: Page) => page.getByLabel('Token').waitFor();
 
 test('login: a link opens the page once, and a new tab of the browser does not ask', async () => {
   const { id } = await dashboard.client.submit({ command: 'echo hello; echo there' });
-  await dashboard.client.wait(id);
+  await dashboard.client.waitJob(id);
   const path = await link();
   await using screen = await dashboard.open(path);
   const { page } = screen;

@@ -28,8 +28,8 @@ test('attempts are segments beside the list too: they ran, waited, and name thei
   const { client } = dashboard;
   const command = 'echo try $WORKRON_ATTEMPT; [ $WORKRON_ATTEMPT != 1 ]';
   const job = await client.submit({ name: 'charge', command, backoff: { type: 'fixed', base: '200ms' } });
-  await client.wait(job.id, { timeout: '60s' });
-  const [worker] = await client.workers();
+  await client.waitJob(job.id, { timeout: '60s' });
+  const [worker] = await Array.fromAsync(client.listWorkers());
   await using screen = await dashboard.open(`/ui/jobs?open=${job.id}`);
   const { page } = screen;
   const panel = page.getByRole('complementary', { name: `Job ${job.id}` });
@@ -63,8 +63,8 @@ test('the lines of the list of jobs end at its border', async () => {
 test('on a phone, the entry of the screen is in view, and the mark of a failing schedule beside its name', async () => {
   const { client } = dashboard;
   await client.createSchedule({ name: 'broken', every: '1h', job: { command: 'exit 1', max_attempts: 1 } });
-  const [tick] = await client.runSchedule('broken');
-  await client.wait(tick?.job_id ?? '', { timeout: '60s' });
+  const { items } = await client.runSchedule('broken');
+  await client.waitJob(items[0]?.job_id ?? '', { timeout: '60s' });
   await using screen = await dashboard.open('/ui/cluster', PHONE);
   const { page } = screen;
   await page.getByRole('heading', { name: 'Cluster' }).waitFor();
@@ -109,10 +109,10 @@ test('a job that waits for its next attempt says so: when in local time, no dura
 test('a job leads to its tick, and the history does not lead to a run that was deleted', async () => {
   const { client } = dashboard;
   await client.createSchedule({ name: 'ledger', every: '1h', overlap: 'allow', job: { command: 'true' } });
-  const runs = [...(await client.runSchedule('ledger')), ...(await client.runSchedule('ledger'))];
+  const runs = [...(await client.runSchedule('ledger')).items, ...(await client.runSchedule('ledger')).items];
   const [gone, kept] = runs.map(({ job_id }) => job_id ?? '');
-  for (const id of [gone, kept]) await client.wait(id ?? '', { timeout: '60s' });
-  await client.delete(gone ?? '');
+  for (const id of [gone, kept]) await client.waitJob(id ?? '', { timeout: '60s' });
+  await client.deleteJob(gone ?? '');
   await using screen = await dashboard.open(`/ui/jobs/${kept}`, { timezoneId: 'Asia/Tokyo' });
   const { page } = screen;
   await page.getByRole('link', { name: 'ledger' }).click();
@@ -167,12 +167,12 @@ test('the progress of a job does not cut its name, and is below it on a phone', 
     assert.ok(row !== null && drawn !== null && drawn.width >= 32);
     assert.ok(drawn.y > row.y && drawn.y + drawn.height < row.y + row.height, 'the bar is within its row');
   }
-  await dashboard.client.cancel(job.id);
+  await dashboard.client.cancelJob(job.id);
 });
 
 test('the timeline of a job has one line for each moment, and segments without room have no words', async () => {
   const job = await dashboard.client.submit({ command: 'exit 1', max_attempts: 2, backoff: { type: 'none' } });
-  await dashboard.client.wait(job.id, { timeout: '60s' });
+  await dashboard.client.waitJob(job.id, { timeout: '60s' });
   await using screen = await dashboard.open(`/ui/jobs/${job.id}?tab=timeline`);
   const { page } = screen;
   const worker = page.locator('.timeline-what', { hasText: /^attempt 2 started on .*-/ });
@@ -187,7 +187,7 @@ test('the timeline of a job has one line for each moment, and segments without r
 
 test('in a log, n and N go through the matches, also after Escape; without a search n is a new job', async () => {
   const job = await dashboard.client.submit({ command: 'seq -f "hit %g" 5' });
-  await dashboard.client.wait(job.id, { timeout: '60s' });
+  await dashboard.client.waitJob(job.id, { timeout: '60s' });
   await using screen = await dashboard.open(`/ui/jobs/${job.id}`);
   const { page } = screen;
   await page.locator('.log-text', { hasText: 'hit 5' }).waitFor();
@@ -212,7 +212,7 @@ test('in a log, n and N go through the matches, also after Escape; without a sea
 
 test('the outline of a log is shown while it is read', async () => {
   const job = await dashboard.client.submit({ command: 'echo late' });
-  await dashboard.client.wait(job.id, { timeout: '60s' });
+  await dashboard.client.waitJob(job.id, { timeout: '60s' });
   await using screen = await dashboard.open('/ui/jobs');
   const { page } = screen;
   const read = Promise.withResolvers<void>();
@@ -232,7 +232,7 @@ test('after a restart, the instance that is gone is offline', async () => {
   await using screen = await dashboard.open('/ui/cluster');
   const { page } = screen;
   await page.locator('[data-state="online"]').waitFor();
-  const { instances } = await dashboard.client.cluster();
+  const { instances } = await dashboard.client.readCluster();
   assert.equal(instances.filter(({ state }) => state === 'online').length, 1);
   assert.ok(instances.length === 1 || (await page.locator('[data-state="offline"]').count()) === instances.length - 1);
 });

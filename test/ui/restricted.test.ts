@@ -35,7 +35,7 @@ before(async () => {
     };
     await client.createSchedule({ name: `${name}-weekly`, cron: '0 7 * * MON', workflow });
     const { id } = await client.submitWorkflow(workflow);
-    steps[name] = (await client.workflow(id)).steps[0]?.job_id ?? '';
+    steps[name] = (await client.readWorkflow(id)).steps[0]?.job_id ?? '';
   }
   for (const [how, target] of [
     ['webhook', { webhook: 'https://example.org/hook' }],
@@ -48,10 +48,10 @@ before(async () => {
       notify,
       steps: [{ key: 'a', command: 'true', queue: 'mail' }],
     });
-    notifying[`workflow ${how}`] = (await client.workflow(id)).steps[0]?.job_id ?? '';
+    notifying[`workflow ${how}`] = (await client.readWorkflow(id)).steps[0]?.job_id ?? '';
     workflows[how] = id;
   }
-  mail = (await client.access.createToken({ name: 'shop', role: 'submitter', queues: ['mail', 'images'] })).token;
+  mail = (await client.createToken({ name: 'shop', role: 'submitter', queues: ['mail', 'images'] })).token;
 });
 after(() => dashboard[Symbol.asyncDispose]());
 

@@ -59,7 +59,7 @@ test('a schedule can be edited, run manually, paused with a note, resumed, backf
   await form.getByLabel('If an earlier run has not ended').selectOption('run both');
   await form.getByRole('button', { name: 'Save' }).click();
   await page.locator('.page-head').getByText('06:30').waitFor();
-  const { cron, overlap, catchup, job } = await client.schedule('report');
+  const { cron, overlap, catchup, job } = await client.readSchedule('report');
   assert.deepEqual(
     { cron, overlap, window: catchup.window, command: job?.command, tags: job?.tags },
     { cron: '30 6 * * *', overlap: 'allow', window: 7_200_000, command: 'true', tags: ['kept'] },
@@ -115,7 +115,7 @@ test('a schedule of a handler with several keys and a schedule of a workflow can
   await form.getByRole('button', { name: 'Create' }).click();
   await page.getByRole('link', { name: 'mails', exact: true }).click();
   await page.locator('.facts').getByText('berlin, lyon').waitFor();
-  const { job, for_each } = await client.schedule('mails');
+  const { job, for_each } = await client.readSchedule('mails');
   assert.deepEqual([job?.handler, job?.input, for_each], ['send-mail', { list: 'weekly' }, ['berlin', 'lyon']]);
 
   await page.getByRole('button', { name: 'Edit…' }).click();
@@ -137,7 +137,7 @@ test('a schedule of a handler with several keys and a schedule of a workflow can
   await form.getByLabel('Run for each of these keys').fill('');
   await form.getByRole('button', { name: 'Save' }).click();
   await page.locator('.command-box').getByText('workflow digest').waitFor();
-  const made = await client.schedule('mails');
+  const made = await client.readSchedule('mails');
   assert.deepEqual([made.job, made.workflow?.params, made.for_each], [null, { day: 'monday' }, null]);
 
   await page.getByRole('button', { name: 'Edit…' }).click();
@@ -146,7 +146,7 @@ test('a schedule of a handler with several keys and a schedule of a workflow can
   await form.getByLabel('If an earlier run has not ended').selectOption('run both');
   await form.getByRole('button', { name: 'Save' }).click();
   await page.locator('.facts').getByText('allow').waitFor();
-  assert.equal((await client.schedule('mails')).workflow?.name, 'digest');
+  assert.equal((await client.readSchedule('mails')).workflow?.name, 'digest');
   await page.getByRole('button', { name: 'Run now' }).click();
   await page
     .locator('.ledger')
@@ -185,7 +185,7 @@ test('a schedule of a stored workflow follows the latest version, or keeps one, 
   await form.getByText(/schedule add load .*--workflow etl --param day=monday --param mode=full/).waitFor();
   await form.getByRole('button', { name: 'Create' }).click();
   await page.getByRole('link', { name: 'load', exact: true }).click();
-  const made = await client.schedule('load');
+  const made = await client.readSchedule('load');
   assert.deepEqual(made.definition, {
     name: 'etl',
     version: 2,
@@ -205,7 +205,7 @@ test('a schedule of a stored workflow follows the latest version, or keeps one, 
   await form.getByLabel('day string, required').fill('friday');
   await form.getByRole('button', { name: 'Save' }).click();
   await page.locator('.command-box').getByText('workflow etl, version 1').waitFor();
-  const edited = await client.schedule('load');
+  const edited = await client.readSchedule('load');
   assert.deepEqual(edited.definition, { name: 'etl', version: 1, latest: false, params: { day: 'friday' } });
 
   await page.getByRole('button', { name: 'Edit…' }).click();
@@ -214,7 +214,7 @@ test('a schedule of a stored workflow follows the latest version, or keeps one, 
   await form.getByRole('textbox', { name: 'Command' }).fill('true');
   await form.getByRole('button', { name: 'Save' }).click();
   await page.locator('.command-box').getByText('true', { exact: true }).waitFor();
-  assert.equal((await client.schedule('load')).definition, null);
+  assert.equal((await client.readSchedule('load')).definition, null);
 });
 
 test('the overview reports good health only while nothing fails', async () => {

@@ -33,7 +33,7 @@ test('a sealed input is shown as sealed, and a form that starts from the job ask
   await dialog.getByLabel('Input (JSON)').fill('{"card": 1}');
   await dialog.getByRole('button', { name: 'Submit as a new job' }).click();
   await page.waitForURL((url) => url.pathname !== `/ui/jobs/${id}`);
-  const made = await dashboard.client.job(new URL(page.url()).pathname.split('/').at(-1) ?? '');
+  const made = await dashboard.client.readJob(new URL(page.url()).pathname.split('/').at(-1) ?? '');
   assert.deepEqual([made.handler, made.input, made.seal_input], ['charge', null, true]);
   assert.ok(!(await page.content()).includes(TEXT));
 });
@@ -53,7 +53,7 @@ test('a schedule with a sealed input keeps it when another field is edited', asy
   await form.getByLabel('Handler', { exact: true }).last().fill('charge-cards');
   await form.getByRole('button', { name: 'Save' }).click();
   await page.locator('.command-box').getByText('charge-cards').waitFor();
-  assert.equal((await client.schedule('charges')).job?.seal_input, true);
+  assert.equal((await client.readSchedule('charges')).job?.seal_input, true);
   await api(url, '/schedules/charges/run', {});
   const handlers = ['charge-cards'];
   const { worker_id } = await api<{ worker_id: string }>(url, '/workers/register', { name: 'w', handlers });

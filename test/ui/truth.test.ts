@@ -35,8 +35,8 @@ test('a schedule whose runs fail is shown as failing, in the list and on its scr
   const { client } = dashboard;
   const job = { command: 'echo expired; exit 1', max_attempts: 1 };
   await client.createSchedule({ name: 'certs-renew', every: '1h', job });
-  const { items } = { items: await client.runSchedule('certs-renew') };
-  await client.wait(items[0]?.job_id ?? '', { timeout: '60s' });
+  const { items } = await client.runSchedule('certs-renew');
+  await client.waitJob(items[0]?.job_id ?? '', { timeout: '60s' });
   await using screen = await dashboard.open('/ui/schedules');
   const { page } = screen;
   const row = page.locator('tr', { hasText: 'certs-renew' });
@@ -103,7 +103,7 @@ test('the job of a failed for_each step says which items failed', async () => {
     steps: [{ key: 'each', command: '[ "$WORKRON_ITEM" = b ]', for_each: ['a', 'b', 'c'], max_attempts: 1 }],
   });
   await waitForWorkflow(client, id);
-  const [step] = (await client.workflow(id)).steps;
+  const [step] = (await client.readWorkflow(id)).steps;
   await using screen = await dashboard.open(`/ui/jobs/${step?.job_id}`);
   const { page } = screen;
   await page.getByText('2 of 3 items failed.').waitFor();
@@ -145,14 +145,14 @@ test('a copied line submits all of a job, also what has no flag in it', async ()
   const line = await page.locator('.copy-line', { hasText: 'Command line' }).locator('pre').innerText();
   const env = { ...process.env, PATH: `${bin}:${process.env['PATH']}` };
   const { stdout } = await promisify(execFile)('sh', ['-c', `${line} -q`], { env });
-  const { command, requires, limits } = await dashboard.client.job(stdout.trim());
+  const { command, requires, limits } = await dashboard.client.readJob(stdout.trim());
   assert.deepEqual({ command, requires, limits }, spec);
-  for (const each of [id, stdout.trim()]) await dashboard.client.cancel(each);
+  for (const each of [id, stdout.trim()]) await dashboard.client.cancelJob(each);
 });
 
 test('the charts are drawn in a browser with a POSIX locale, labels are whole, and gaps stay gaps', async () => {
   const { id } = await dashboard.client.submit({ command: 'true' });
-  await dashboard.client.wait(id, { timeout: '60s' });
+  await dashboard.client.waitJob(id, { timeout: '60s' });
   const browser = await openBrowser({ LANG: 'C', LC_ALL: 'C' });
   try {
     await using screen = await openScreen(browser, dashboard.url, '/ui/', { locale: null });

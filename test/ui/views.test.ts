@@ -16,7 +16,7 @@ test('the filter field suggests keys and known values, and says what is wrong', 
   const { client } = dashboard;
   const job = await client.submit({ name: 'refund', queue: 'mail', command: 'echo 503; exit 1', max_attempts: 1 });
   await client.submit({ name: 'other', queue: 'images', command: 'true' });
-  await client.wait(job.id, { timeout: '60s' });
+  await client.waitJob(job.id, { timeout: '60s' });
   await using screen = await dashboard.open('/ui/jobs');
   const { page } = screen;
   const field = page.getByRole('combobox', { name: 'Filter jobs' });
@@ -53,7 +53,7 @@ test('a job opens beside the list with its log, and the keyboard still works aft
 test('each line of a log shows when it came, on demand', async () => {
   const started = Date.now();
   const { id } = await dashboard.client.submit({ name: 'timed', command: 'echo early; sleep 1.5; echo late' });
-  await dashboard.client.wait(id, { timeout: '60s' });
+  await dashboard.client.waitJob(id, { timeout: '60s' });
   await using screen = await dashboard.open(`/ui/jobs/${id}`);
   const { page } = screen;
   await page.locator('.log-text', { hasText: 'late' }).waitFor();
@@ -141,14 +141,14 @@ test('Ctrl-K runs, pauses and resumes by name', async () => {
     await page.getByRole('option', { name: found }).click();
     await page.getByText(done).first().waitFor();
   }
-  const { paused_at } = await client.schedule('weekly-audit');
+  const { paused_at } = await client.readSchedule('weekly-audit');
   assert.equal(paused_at, null);
   assert.deepEqual(
-    (await client.ticks('weekly-audit')).items.map(({ kind }) => kind),
+    (await client.listTicks('weekly-audit')).items.map(({ kind }) => kind),
     ['manual'],
   );
   assert.deepEqual(
-    (await client.workers()).map(({ state }) => state),
+    (await Array.fromAsync(client.listWorkers())).map(({ state }) => state),
     ['online'],
   );
 });
@@ -159,7 +159,7 @@ test('jobs are shown by name, failing names first, and a name leads to its jobs'
     ...Array.from({ length: 3 }, () => ({ name: 'group-good', command: 'true', tags: ['grouped'] })),
     { name: 'group-bad', command: 'exit 1', max_attempts: 1, tags: ['grouped'] },
   ]);
-  for (const { id } of made) await client.wait(id, { timeout: '60s' });
+  for (const { id } of made) await client.waitJob(id, { timeout: '60s' });
   await using screen = await dashboard.open('/ui/jobs?tag=grouped');
   const { page } = screen;
   await page.getByRole('button', { name: 'By name' }).click();
@@ -179,8 +179,8 @@ test('today: a run of the timeline opens, worries are links, and a group of fail
   const { client } = dashboard;
   const job = { command: 'echo refused >&2; [ -e mended ]', max_attempts: 1 };
   await client.createSchedule({ name: 'sync', every: '1h', overlap: 'allow', job });
-  const [tick] = await client.runSchedule('sync');
-  await client.wait(tick?.job_id ?? '', { timeout: '60s' });
+  const [tick] = (await client.runSchedule('sync')).items;
+  await client.waitJob(tick?.job_id ?? '', { timeout: '60s' });
   await using screen = await dashboard.open('/ui/');
   const { page } = screen;
   const status = page.getByRole('status', { name: 'Status' });
@@ -195,7 +195,7 @@ test('today: a run of the timeline opens, worries are links, and a group of fail
   await page.waitForURL(/\/jobs\?from=1h&by=name$/);
   await page.locator('.name-table tbody tr').first().waitFor();
   await page.goBack();
-  await client.wait((await client.submit({ command: 'touch mended' })).id, { timeout: '60s' });
+  await client.waitJob((await client.submit({ command: 'touch mended' })).id, { timeout: '60s' });
   await page.getByRole('button', { name: 'Retry all of sync' }).click();
   await page
     .getByRole('dialog')

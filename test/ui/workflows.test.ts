@@ -70,7 +70,7 @@ test('a failed workflow can be found, fixed, rerun from its step, and is done', 
   const { page } = screen;
   await page.locator('.page-head [data-state="failed"]').waitFor();
   await page.getByRole('button', { name: 'ship, skipped, after check' }).waitFor();
-  await client.wait((await client.submit({ command: 'touch mended' })).id, { timeout: '60s' });
+  await client.waitJob((await client.submit({ command: 'touch mended' })).id, { timeout: '60s' });
   await page.getByRole('button', { name: 'check, failed, after build' }).click();
   await page.getByRole('button', { name: 'Rerun from here' }).click();
   const dialog = page.getByRole('dialog', { name: 'Rerun from check' });
@@ -125,7 +125,7 @@ test('names and output of jobs are shown as text only', async () => {
     },
   ]);
   await assert.rejects(dashboard.client.submit({ name: turned, command: 'true' }), /direction/, 'names are refused');
-  await dashboard.client.wait(first?.id ?? '', { timeout: '60s' });
+  await dashboard.client.waitJob(first?.id ?? '', { timeout: '60s' });
   await dashboard.client.submitWorkflow({ name: evil, steps: [{ key: 'a', name: evil, command: 'true' }] });
   await using screen = await dashboard.open('/ui/jobs', await loggedIn());
   const { page } = screen;
@@ -170,7 +170,7 @@ test('the overview takes its counts from the stream, without a request for each 
   }
   const most = 2 + (performance.now() - startedAt) / 4_000;
   assert.ok(asked <= most, `${asked} requests for 8 counts, at most ${most}`);
-  await dashboard.client.bulk({ action: 'cancel', filter: { queue: 'counted' } });
+  await dashboard.client.bulkJobs({ action: 'cancel', filter: { queue: 'counted' } });
 });
 
 test('10,000 changes in a burst cost the page a few requests, all are shown, and it stays responsive', async () => {
@@ -191,7 +191,7 @@ test('10,000 changes in a burst cost the page a few requests, all are shown, and
   await page.getByRole('link', { name: 'Queues' }).click();
   const all = page.locator('tr', { hasText: 'burst' }).getByText('5,000');
   await all.waitFor();
-  await dashboard.client.bulk({ action: 'cancel', filter: { queue: 'burst' } });
+  await dashboard.client.bulkJobs({ action: 'cancel', filter: { queue: 'burst' } });
   await all.waitFor({ state: 'detached' });
   // The limit does not depend on the machine: a number for opening a screen, plus a few per second.
   const most = 30 + 4 * ((performance.now() - startedAt) / 1_000);
@@ -220,11 +220,11 @@ test('an item of a for_each step says that running it again runs all items of it
     steps: [{ key: 'each', for_each: ['a', 'b'], command: 'true' }],
   });
   const { steps } = await eventually(async () => {
-    const workflow = await dashboard.client.workflow(id);
+    const workflow = await dashboard.client.readWorkflow(id);
     return workflow.status === 'done' ? workflow : undefined;
   });
   const group = steps[0]?.job_id as string;
-  const item = (await dashboard.client.jobs({ workflow_id: id })).items.find(({ group_id }) => group_id === group);
+  const item = (await dashboard.client.listJobs({ workflow_id: id })).items.find(({ group_id }) => group_id === group);
   await using screen = await dashboard.open(`/ui/jobs/${item?.id}`, await loggedIn());
   const { page } = screen;
   await page.getByRole('button', { name: 'Run whole step again' }).click();

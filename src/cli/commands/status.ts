@@ -43,8 +43,8 @@ export function statusCommand(): Command {
   return command.action(async () => {
     const connection = connect(command);
     // Both return 503 with a document that lists the problems.
-    const health = await connection.report(routes.readHealth);
-    const ready = await connection.report(routes.readReady);
+    const health = await connection.json(routes.readHealth);
+    const ready = await connection.json(routes.readReady);
     const call = ready.ready ? {} : { timeoutMs: TIMEOUT_MS };
     const ask = <T>(answer: Promise<T>): Promise<T | null> => (ready.ready ? answer : answer.catch(() => null));
     const [queues, workers, cluster, day] = await Promise.all([
@@ -72,8 +72,8 @@ export function healthCommand(): Command {
   const command = clientCommand('health', 'Exit with 0 if the server works, else with 1 or 6', { ids: false });
   return command.action(async () => {
     const connection = connect(command);
-    const health = await connection.report(routes.readHealth);
-    const ready = await connection.report(routes.readReady);
+    const health = await connection.json(routes.readHealth);
+    const ready = await connection.json(routes.readReady);
     const problems = [...ready.problems, ...health.stuck.map((loop) => `the ${loop} is stuck`)];
     const isOk = health.status === 'ok' && ready.ready;
     const { json, quiet } = outputOf(command);

@@ -28,7 +28,6 @@ import { Workflow } from '../../api/workflow/workflow.ts';
 import { workflowToWire } from '../../api/workflow/workflow-wire.ts';
 import { isWorkronError } from '../../core/error.ts';
 import type { Scheduler } from '../../scheduler/scheduler.ts';
-import { submitterOf } from '../authenticate.ts';
 import { authorizeDefinition, authorizeFound, authorizeSteps } from '../authorize.ts';
 import { afterFrom, DEFAULT_PAGE_SIZE, toNameCursor } from '../cursor.ts';
 import { handler } from '../handler.ts';
@@ -120,7 +119,7 @@ export const definitionHandlers = {
       );
       const workflow = workflowFrom({ name, ...rest }, body?.params ?? {});
       authorizeSteps(principal, workflow.steps, workflow.notify ?? []);
-      const submittedBy = submitterOf(principal);
+      const submittedBy = principal.submitter;
       const submission = { ...workflow, rerunOf: null, definition: { name, version }, submittedBy };
       const made = await scheduler.submitWorkflow(submission, idempotencyOf(call), signal);
       const headers = { location: pathOf(routes.readWorkflow, made.workflow), ...replayHeader(made.replayed) };

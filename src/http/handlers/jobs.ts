@@ -2,7 +2,6 @@
 
 import { decode, invalid } from '../../api/decode.ts';
 import { toInstantOrNull } from '../../api/fields.ts';
-import { requireRoom } from '../../api/gang.ts';
 import { History, historyToWire } from '../../api/history.ts';
 import { AttemptList, Job, JobDetail, JobPage, Submitted, SubmittedJob, WaitQuery } from '../../api/job.ts';
 import { JobCancel, JobEdit } from '../../api/job-edit.ts';
@@ -21,11 +20,9 @@ import { pathOf } from '../../api/route.ts';
 import { routes } from '../../api/routes.ts';
 import { nothing } from '../../api/schemas.ts';
 import { WorkronError } from '../../core/error.ts';
-import type { NewJob } from '../../core/job.ts';
+import { authorizeJobs, type Submission } from '../../scheduler/jobs/admit.ts';
 import { newGangId } from '../../scheduler/jobs/new-gang-id.ts';
 import type { Inserted } from '../../store/job-store.ts';
-import { submitterOf } from '../authenticate.ts';
-import { admitJobs, authorizeJobs } from '../authorize.ts';
 import { beforeFrom, DEFAULT_PAGE_SIZE, toCursor } from '../cursor.ts';
 import { type Call, handler } from '../handler.ts';
 import { idempotencyOf, replayHeader } from '../idempotency.ts';
@@ -162,7 +159,7 @@ export const jobHandlers = {
       if (principal.queues !== null) authorizeJobs(principal, [await scheduler.wait(id, 0, signal)]);
       const { items, replayed } = await scheduler.rerun(
         id,
-        { ...idempotencyOf(call), submittedBy: submitterOf(principal) },
+        { ...idempotencyOf(call), submittedBy: principal.submitter },
         signal,
       );
       const json = submittedJobToWire(onlyOne(items));
@@ -213,10 +210,9 @@ async function submitOne(call: Call) {
     throw invalid([{ pointer: '', detail: 'expected a JSON body such as {"command": "echo hi"}' }]);
   }
   const submission = decode(JobSubmission, value);
-  const jobs = newJobsFrom(submission, newGangId);
-  admitJobs(call.principal, jobs);
-  if (submission.gang?.fail_fast) await checkRoom(call, jobs, '');
-  const { items, replayed } = await call.scheduler.submit(jobs, options, call.signal);
+  const { items, replayed } = await call.scheduler
+    .as(call.principal)
+    .submit([submissionOf(submission, '')], options, call.signal);
   if (submission.gang !== undefined) return submittedItems(items, replayed);
   const json = submittedJobToWire(onlyOne(items));
   return {
@@ -236,23 +232,14 @@ async function submitArray(call: Call) {
   const options = idempotencyOf(call);
   const limits = { maxItems: MAX_JOBS, maxBytesPerItem: MAX_JOB_BYTES };
   const submitted = await mapJsonArray(call.bytes, limits, (item, index) =>
-    submissionOf(decode(JobSubmission, item, `/${index}`)),
+    submissionOf(decode(JobSubmission, item, `/${index}`), `/${index}`),
   );
-  const all = submitted.flatMap(({ members }) => members);
-  admitJobs(call.principal, all);
-  for (const [index, { members, failFast }] of submitted.entries()) {
-    if (failFast) await checkRoom(call, members, `/${index}`);
-  }
-  const { items, replayed } = await call.scheduler.submit(all, options, call.signal);
+  const { items, replayed } = await call.scheduler.as(call.principal).submit(submitted, options, call.signal);
   return submittedItems(items, replayed);
 }
 
-function submissionOf(submission: JobSubmission) {
-  return { members: newJobsFrom(submission, newGangId), failFast: submission.gang?.fail_fast ?? false };
-}
-
-async function checkRoom(call: Call, members: readonly NewJob[], path: string): Promise<void> {
-  requireRoom(members, await call.scheduler.workers(call.signal), path);
+function submissionOf(submission: JobSubmission, pointer: string): Submission {
+  return { jobs: newJobsFrom(submission, newGangId), failFast: submission.gang?.fail_fast ?? false, pointer };
 }
 
 function submittedItems(items: Inserted['items'], replayed: boolean) {

@@ -1,6 +1,5 @@
 import { NotifyTargets, NotifyTest, NotifyTested, notifyFrom } from '../../api/notify.ts';
 import { routes } from '../../api/routes.ts';
-import { submitterOf } from '../authenticate.ts';
 import { handler } from '../handler.ts';
 
 export const notifyHandlers = {
@@ -20,7 +19,7 @@ export const notifyHandlers = {
     async handle({ scheduler, body: { notify, installation = 'all' }, principal, signal }) {
       const own = installation === 'all' ? 'installation' : installation;
       const targets = notify === undefined ? own : notifyFrom(notify);
-      const sent = await scheduler.testNotify({ targets, submittedBy: submitterOf(principal) }, signal);
+      const sent = await scheduler.testNotify({ targets, submittedBy: principal.submitter }, signal);
       return { status: 202, json: { items: sent.map(({ type, jobId }) => ({ type, job_id: String(jobId) })) } };
     },
   }),

@@ -20,10 +20,10 @@ import {
 import { stepToWire, workflowToWire } from '../../api/workflow/workflow-wire.ts';
 import type { NewSteps } from '../../core/dag/new-workflow.ts';
 import { WorkronError } from '../../core/error.ts';
+import { authorizeJobs } from '../../scheduler/jobs/admit.ts';
 import type { WorkflowView } from '../../scheduler/workflows/view-workflow.ts';
 import type { Principal } from '../authenticate.ts';
-import { submitterOf } from '../authenticate.ts';
-import { authorizeJobs, authorizeSteps } from '../authorize.ts';
+import { authorizeSteps } from '../authorize.ts';
 import { beforeFrom, DEFAULT_PAGE_SIZE, toCursor } from '../cursor.ts';
 import { type Call, handler, Serialized } from '../handler.ts';
 import { idempotencyOf, replayHeader } from '../idempotency.ts';
@@ -52,7 +52,7 @@ export const workflowHandlers = {
         notify: notifyFrom(notify),
         steps,
         rerunOf: null,
-        submittedBy: submitterOf(call.principal),
+        submittedBy: call.principal.submitter,
       };
       const { workflow, replayed } = await call.scheduler.submitWorkflow(submission, options, call.signal);
       const headers = { location: pathOf(routes.readWorkflow, workflow), ...replayHeader(replayed) };
@@ -122,7 +122,7 @@ export const workflowHandlers = {
     async handle({ scheduler, principal, params, body, entry, signal }) {
       const id = workflowId(params);
       if (principal.queues !== null) await authorizeWorkflow(principal, await scheduler.workflow(id, signal));
-      const request = { from: body.from, only: body.only ?? false, submittedBy: submitterOf(principal) };
+      const request = { from: body.from, only: body.only ?? false, submittedBy: principal.submitter };
       const workflow = await scheduler.rerunWorkflow(id, request, signal);
       if (entry !== null) entry.details = { from: body.from, made: `workflow/${workflow.id}` };
       return {

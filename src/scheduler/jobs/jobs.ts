@@ -19,6 +19,7 @@ import type { SchedulerContext } from '../context.ts';
 import { addInstallationTargets, type JobNotifications, notificationsOf } from '../notify/targets.ts';
 import { pageOf } from '../page.ts';
 import { maskResults } from '../secrets/secrets.ts';
+import { type Admission, admissionOf, type Caller } from './admit.ts';
 import { type BulkRequest, readOperation, startBulk } from './bulk.ts';
 import { cancel, deleteJob, type EditRequest, edit, jobNotFound, retry } from './change-job.ts';
 import { newJobOf } from './new-job-of.ts';
@@ -60,7 +61,9 @@ interface RerunOptions extends Pick<InsertOptions, 'idempotency'> {
 }
 
 export interface Jobs {
-  /** Inserts all jobs or none, in order. Resolves once they are on disk. */
+  /** What a caller submits: with its rights, its name, and what the installation adds. */
+  as(caller: Caller): Admission;
+  /** Inserts jobs of nobody: all or none, in order. Resolves once they are on disk. */
   submit(jobs: readonly NewJob[], options: InsertOptions, signal: AbortSignal): Promise<Inserted>;
   job(id: number, signal: AbortSignal): Promise<JobView>;
   jobs(filter: JobFilter, page: { before: number | null; limit: number }, signal: AbortSignal): Promise<JobPage>;
@@ -97,6 +100,7 @@ export function jobsOf(context: SchedulerContext, bulkWake: Wake, stopped: Abort
   const submitter = new Submitter(context);
   const waits = new JobWaits(context, stopped);
   return {
+    as: (caller) => admissionOf(context, submitter, caller),
     submit: (jobs, options, signal) =>
       submitter.submit(
         jobs.map((job) => addInstallationTargets(job, notify)),

@@ -6,5 +6,5 @@ export type AllSchedules = All<ScheduleDetail>;
 
 /** The schedules by name. */
 export function allSchedules(signal: AbortSignal): Promise<AllSchedules> {
-  return allPages((from) => client.schedules({ limit: PAGE, ...from }, { signal }));
+  return allPages((from) => client.listSchedules({ limit: PAGE, ...from }, { signal }));
 }

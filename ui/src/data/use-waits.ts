@@ -16,8 +16,8 @@ export function useWaits(queues: readonly Queue[], now: number): ReadonlyMap<str
       waitsOfLate(
         { queues, now },
         {
-          pending: async () => (await client.jobs({ status: 'pending', limit: 200 }, { signal })).items,
-          read: (id) => client.job(id, { signal }),
+          pending: async () => (await client.listJobs({ status: 'pending', limit: 200 }, { signal })).items,
+          read: (id) => client.readJob(id, { signal }),
         },
       ),
   });

@@ -171,12 +171,12 @@ function useFound(wanted: string, go: (path: string) => void): Entry[] {
         run: () => go(path),
       });
       const [schedules, queues, workers, definitions, workflows, jobs] = await Promise.all([
-        client.schedules({ q: lower.slice(0, 128), limit: MAX_EACH }, { signal }).catch(() => ({ items: [] })),
-        client.queues({ signal }),
-        client.workers({ signal }),
+        client.listSchedules({ q: lower.slice(0, 128), limit: MAX_EACH }, { signal }).catch(() => ({ items: [] })),
+        Array.fromAsync(client.listQueues({ signal })),
+        Array.fromAsync(client.listWorkers({ signal })),
         listDefinitions(signal),
-        client.workflows({ limit: 100 }, { signal }),
-        client.jobs({ q: wanted, limit: 8 }, { signal }),
+        client.listWorkflows({ limit: 100 }, { signal }),
+        client.listJobs({ q: wanted, limit: 8 }, { signal }),
       ]);
       return [
         ...schedules.items.map(({ name }) => to(`schedule-${name}`, name, 'schedule', `/schedules/${name}`)),

@@ -64,7 +64,7 @@ export function usePaletteActions(wanted: string): PaletteAction[] {
 async function targetsOf(verb: Verb, signal: AbortSignal): Promise<Target[]> {
   if (verb === 'drain' || verb === 'undrain') {
     const state = verb === 'drain' ? 'online' : 'draining';
-    return (await client.workers({ signal }))
+    return (await Array.fromAsync(client.listWorkers({ signal })))
       .filter((worker) => worker.state === state)
       .map(({ id, name }) => ({
         kind: 'worker',
@@ -72,12 +72,12 @@ async function targetsOf(verb: Verb, signal: AbortSignal): Promise<Target[]> {
         act: () => (verb === 'drain' ? client.drainWorker(id) : client.undrainWorker(id)),
       }));
   }
-  const { items } = await client.schedules({ limit: 200 }, { signal });
+  const { items } = await client.listSchedules({ limit: 200 }, { signal });
   if (verb === 'run') {
     return items.map(({ name, queues }) => ({ kind: 'schedule', name, queues, act: () => client.runSchedule(name) }));
   }
   const paused = verb === 'resume';
-  const queues = (await client.queues({ signal })).filter((queue) => queue.paused === paused);
+  const queues = (await Array.fromAsync(client.listQueues({ signal }))).filter((queue) => queue.paused === paused);
   return [
     ...items
       .filter(({ paused_at }) => (paused_at !== null) === paused)
@@ -89,7 +89,7 @@ async function targetsOf(verb: Verb, signal: AbortSignal): Promise<Target[]> {
         };
       }),
     ...queues.map(
-      ({ name }): Target => ({ kind: 'queue', name, act: () => client.setQueue(name, { paused: !paused }) }),
+      ({ name }): Target => ({ kind: 'queue', name, act: () => client.editQueue(name, { paused: !paused }) }),
     ),
   ];
 }

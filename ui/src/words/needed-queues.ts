@@ -1,5 +1,5 @@
-import { NOTIFY_QUEUE } from '../../../src/api/client-notify.ts';
 import type { JobDetail } from '../../../src/api/job.ts';
+import { NOTIFY_QUEUE } from '../../../src/api/route.ts';
 import type { WorkflowDetail } from '../../../src/api/workflow/workflow.ts';
 
 /** A command that notifies runs in a queue of its own. */

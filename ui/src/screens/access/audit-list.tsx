@@ -35,7 +35,7 @@ export function AuditList() {
     about: { topics: [] },
     everyMs: 15_000,
     keep: true,
-    fetch: (signal) => client.access.audit({ ...filter, limit: PAGE, ...(cursor && { cursor }) }, { signal }),
+    fetch: (signal) => client.listAudit({ ...filter, limit: PAGE, ...(cursor && { cursor }) }, { signal }),
   });
   const change = (next: Filter & { cursor?: string }): void => {
     const kept = Object.entries({ tab: 'audit', ...filter, ...next }).filter(([, value]) => value !== '');

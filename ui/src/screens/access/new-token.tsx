@@ -34,7 +34,7 @@ export function NewToken({ onMade, onClose }: { onMade: (made: MadeToken) => voi
   const only = QUEUE_ROLES.includes(role) ? namesIn(queues) : [];
   const create = useAction({
     run: () =>
-      client.access.createToken({
+      client.createToken({
         name: name.trim(),
         role,
         ...(only.length > 0 && { queues: only }),

@@ -23,7 +23,7 @@ interface RotateTokenProps {
 export function RotateToken({ name, onMade, onClose }: RotateTokenProps) {
   const [overlap, setOverlap] = useState<string>('24h');
   const rotate = useAction({
-    run: () => client.access.rotateToken(name, { overlap }),
+    run: () => client.rotateToken(name, { overlap }),
     done: () => null,
     after: onMade,
   });

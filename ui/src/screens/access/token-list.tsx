@@ -22,7 +22,7 @@ export function TokenList({ own }: { own: string }) {
     key: ['tokens'],
     about: { topics: [] },
     everyMs: 15_000,
-    fetch: (signal) => client.access.tokens({ signal }),
+    fetch: (signal) => Array.fromAsync(client.listTokens({ signal })),
   });
   const close = (): void => setOpened(null);
   const show = (made: MadeToken): void => {
@@ -72,7 +72,7 @@ interface RevokeTokenProps {
 
 function RevokeToken({ name, own, onDone, onClose }: RevokeTokenProps) {
   const revoke = useAction({
-    run: () => client.access.revokeToken(name),
+    run: () => client.revokeToken(name),
     done: () => `Token ${name} is revoked`,
     after: onDone,
   });

@@ -22,7 +22,7 @@ export function Cluster() {
     about: { topics: ['workers'] },
     // Leadership is renewed every two seconds.
     everyMs: EVERY_MS,
-    fetch: (signal) => client.cluster({ signal }),
+    fetch: (signal) => client.readCluster({ signal }),
   });
   return (
     <section className="screen">

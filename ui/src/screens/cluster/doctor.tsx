@@ -12,7 +12,7 @@ const WORST_FIRST = ['bad', 'warning', 'ok'];
 export function Doctor() {
   const doctor = useQuery({
     queryKey: ['doctor'],
-    queryFn: ({ signal }) => client.doctor({ signal }),
+    queryFn: ({ signal }) => client.readDoctor({ signal }).then(({ items }) => items),
     staleTime: Number.POSITIVE_INFINITY,
   });
   return (

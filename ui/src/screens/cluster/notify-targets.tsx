@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { NotifyTargetView } from '../../../../src/api/notify.ts';
-import { client, notifyClient } from '../../data/client.ts';
+import { client } from '../../data/client.ts';
 import { useAction } from '../../data/use-action.ts';
 import { Listing } from '../../parts/listing.tsx';
 import { May } from '../../parts/may.tsx';
@@ -19,10 +19,14 @@ const NAMES: Record<NotifyTargetView['service'], string> = {
 
 /** Who is notified about everything. Addresses and commands may be secrets, and are not shown. */
 export function NotifyTargets() {
-  const targets = useQuery({ queryKey: ['notify'], queryFn: ({ signal }) => notifyClient.targets({ signal }) });
+  const targets = useQuery({
+    queryKey: ['notify'],
+    queryFn: ({ signal }) => Array.fromAsync(client.listNotifyTargets({ signal })),
+  });
   const test = useAction({
     run: async ({ place }: NotifyTargetView) => {
-      const job = await client.wait(await notifyClient.test(place), { timeout: '30s' });
+      const { items } = await client.testNotify({ installation: place });
+      const job = await client.waitJob(items[0]?.job_id ?? '', { timeout: '30s' });
       if (job.status === 'done') return job;
       const why = job.error?.split('\n', 1)[0] ?? `job ${job.id} is ${job.status}`;
       throw new Error(`The test message was not delivered: ${why}`);

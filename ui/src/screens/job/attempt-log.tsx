@@ -11,7 +11,7 @@ export function AttemptLog({ job }: { job: JobDetail }) {
   const attempts = useLive({
     key: ['attempts', job.id],
     about: { topics: ['jobs'], ids: [job.id] },
-    fetch: (signal) => client.attempts(job.id, { signal }),
+    fetch: (signal) => Array.fromAsync(client.listAttempts(job.id, { signal })),
   });
   return (
     <>

@@ -16,7 +16,7 @@ export function Gang({ job }: { job: JobDetail }) {
     key: ['gang', gang?.id ?? ''],
     enabled: gang !== null && gang.id !== '',
     about: { topics: ['jobs', 'workers'] },
-    fetch: (signal) => client.jobs({ tag: [`gang:${gang?.id}`], limit: MAX_SHOWN }, { signal }),
+    fetch: (signal) => client.listJobs({ tag: [`gang:${gang?.id}`], limit: MAX_SHOWN }, { signal }),
   });
   const all = (members.data?.items ?? []).toSorted((a, b) => (a.gang?.rank ?? 0) - (b.gang?.rank ?? 0));
   if (gang === null || all.length === 0) return null;

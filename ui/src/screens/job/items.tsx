@@ -14,7 +14,7 @@ export function Items({ job }: { job: Pick<JobDetail, 'id' | 'step' | 'index' | 
     // A step that runs a list has no attempt of its own.
     enabled: job.step !== null && job.index === null && job.attempts === 0,
     about: { topics: ['jobs'] },
-    fetch: (signal) => client.jobs({ group_id: job.id, limit: MAX_SHOWN }, { signal }),
+    fetch: (signal) => client.listJobs({ group_id: job.id, limit: MAX_SHOWN }, { signal }),
   });
   const all = (items.data?.items ?? []).toReversed();
   if (all.length === 0) return null;

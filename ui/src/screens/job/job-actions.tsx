@@ -16,11 +16,11 @@ import { RunAgain } from './run-again.tsx';
 export function JobActions({ job, onRetried }: { job: JobDetail; onRetried: () => void }) {
   const [opened, setOpened] = useState<'changed' | 'copy' | null>(null);
   const cancel = useAction({
-    run: () => client.cancel(job.id),
+    run: () => client.cancelJob(job.id),
     done: (after) => (after.status === 'cancelled' ? `Job ${job.id} is cancelled` : `Job ${job.id} is asked to stop`),
   });
   const retry = useAction({
-    run: () => client.retry(job.id),
+    run: () => client.retryJob(job.id),
     done: () => `Job ${job.id} is queued again`,
     after: onRetried,
   });

@@ -24,11 +24,13 @@ import { Related } from './related.tsx';
 import { Timeline } from './timeline.tsx';
 import { Why } from './why.tsx';
 
+const attemptsOf = (id: string) => (signal: AbortSignal) => Array.fromAsync(client.listAttempts(id, { signal }));
+
 /** One job: its state and the reason for it, its log and other views, and its actions. */
 export function JobScreen({ id }: { id: string }) {
   const about = { topics: ['jobs' as const], ids: [id] };
-  const job = useLive({ key: ['job', id], about, fetch: (signal) => client.job(id, { signal }) });
-  const attempts = useLive({ key: ['attempts', id], about, fetch: (signal) => client.attempts(id, { signal }) });
+  const job = useLive({ key: ['job', id], about, fetch: (signal) => client.readJob(id, { signal }) });
+  const attempts = useLive({ key: ['attempts', id], about, fetch: attemptsOf(id) });
   const [search, choose] = useChoices();
   const [retries, setRetries] = useState(0);
   useTitle(job.data === undefined ? `Job ${id}` : `${job.data.status}: ${jobTitle(job.data)}`);

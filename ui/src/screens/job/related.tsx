@@ -15,22 +15,22 @@ export function Related({ job }: { job: JobDetail }) {
     key: ['jobs', 'of', parentIds.join()],
     enabled: parentIds.length > 0,
     about: { topics: ['jobs'], ids: parentIds },
-    fetch: (signal) => client.jobs({ ids: parentIds.join(), limit: 200 }, { signal }),
+    fetch: (signal) => client.listJobs({ ids: parentIds.join(), limit: 200 }, { signal }),
   });
   const children = useLive({
     key: ['children', job.id],
     about: { topics: ['jobs'] },
-    fetch: (signal) => client.jobs({ parent_id: job.id, limit: 50 }, { signal }),
+    fetch: (signal) => client.listJobs({ parent_id: job.id, limit: 50 }, { signal }),
   });
   const items = useLive({
     key: ['items', job.id, SHOWN_ITEMS],
     about: { topics: ['jobs'] },
-    fetch: (signal) => client.jobs({ group_id: job.id, limit: SHOWN_ITEMS }, { signal }),
+    fetch: (signal) => client.listJobs({ group_id: job.id, limit: SHOWN_ITEMS }, { signal }),
   });
   const twins = useQuery({
     queryKey: ['twins', job.name],
     enabled: job.name !== null,
-    queryFn: ({ signal }) => client.jobs({ name: job.name ?? '', limit: 20 }, { signal }),
+    queryFn: ({ signal }) => client.listJobs({ name: job.name ?? '', limit: 20 }, { signal }),
   });
   return (
     <div className="details-grid">

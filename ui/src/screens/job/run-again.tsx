@@ -30,7 +30,7 @@ function useQueues({ queue, notify, workflow_id }: JobDetail): readonly string[]
   const workflow = useQuery({
     queryKey: ['workflow', workflow_id],
     enabled: restricted && workflow_id !== null,
-    queryFn: ({ signal }) => client.workflow(workflow_id ?? '', { signal }),
+    queryFn: ({ signal }) => client.readWorkflow(workflow_id ?? '', { signal }),
   });
   if (!restricted || workflow_id === null) return [queue, ...notifyQueues(notify)];
   return workflow.data && workflowQueues(workflow.data);
@@ -39,7 +39,7 @@ function useQueues({ queue, notify, workflow_id }: JobDetail): readonly string[]
 /** A job runs again as it was submitted. A step needs its workflow, and runs again in a new one, with all its items. */
 async function runAgain(job: JobDetail): Promise<{ words: string; path: string }> {
   if (job.workflow_id === null || job.step === null) {
-    const { id } = await client.rerun(job.id);
+    const { id } = await client.rerunJob(job.id);
     return { words: `job ${id}`, path: `/jobs/${id}` };
   }
   const { id } = await client.rerunWorkflow(job.workflow_id, { from: job.step, only: true });

@@ -8,7 +8,7 @@ export function useWorkerNames(): ReadonlyMap<string, string> {
   const workers = useLive({
     key: ['workers'],
     about: { topics: ['workers'] },
-    fetch: (signal) => client.workers({ signal }),
+    fetch: (signal) => Array.fromAsync(client.listWorkers({ signal })),
   });
   return new Map((workers.data ?? []).map(({ id, name }) => [id, visibleLine(name)]));
 }

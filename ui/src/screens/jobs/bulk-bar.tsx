@@ -57,13 +57,13 @@ export function BulkBar({ filter, chosen, cli, onClear, onDeleted }: BulkBarProp
   const count = useAction({
     run: async (action: BulkAction) => ({
       action,
-      total: (await client.bulk({ action, filter, dry_run: true })).total,
+      total: (await client.bulkJobs({ action, filter, dry_run: true })).total,
     }),
     done: () => null,
     after: setAsked,
   });
   const start = useAction({
-    run: (action: BulkAction) => client.bulk({ action, filter, ...(isEmpty(filter) && { all: true }) }),
+    run: (action: BulkAction) => client.bulkJobs({ action, filter, ...(isEmpty(filter) && { all: true }) }),
     done: () => null,
     after: (answer) => {
       setOperation(answer.operation);

@@ -17,7 +17,7 @@ export function JobPanel({ id, onClose }: { id: string; onClose: () => void }) {
   const job = useLive({
     key: ['job', id],
     about: { topics: ['jobs'], ids: [id] },
-    fetch: (signal) => client.job(id, { signal }),
+    fetch: (signal) => client.readJob(id, { signal }),
   });
   const { data } = job;
   return (

@@ -58,7 +58,7 @@ async function newestJobs(address: string, signal: AbortSignal): Promise<{ jobs:
   let cursor: string | null = null;
   do {
     const page = { limit: PAGE_JOBS, ...(cursor === null ? {} : { cursor }) };
-    const { items, next_cursor }: { items: ListedJob[]; next_cursor: string | null } = await client.jobs(
+    const { items, next_cursor }: { items: ListedJob[]; next_cursor: string | null } = await client.listJobs(
       { ...listQuery(address), ...page },
       { signal },
     );

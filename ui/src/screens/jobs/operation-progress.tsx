@@ -15,7 +15,7 @@ interface OperationProgressProps {
 export function OperationProgress({ started, onDeleted, onClose }: OperationProgressProps) {
   const { data = started } = useQuery({
     queryKey: ['operation', started.id],
-    queryFn: ({ signal }) => client.operation(started.id, { signal }),
+    queryFn: ({ signal }) => client.readOperation(started.id, { signal }),
     refetchInterval: ({ state }) => (state.data === undefined || state.data.status === 'running' ? 500 : false),
   });
   const hasDeleted = data.action === 'delete' && data.status !== 'running';

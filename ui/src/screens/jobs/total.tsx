@@ -8,7 +8,7 @@ import { bulkFilterFrom, type JobQuery } from './job-query.ts';
 /** The number of jobs in the list, as far as it is known. All of them are counted on demand: there may be millions. */
 export function Total({ state, query }: { state: ListState; query: JobQuery }) {
   const count = useAction({
-    run: () => client.bulk({ action: 'retry', filter: bulkFilterFrom(query), dry_run: true }),
+    run: () => client.bulkJobs({ action: 'retry', filter: bulkFilterFrom(query), dry_run: true }),
     done: ({ total }) => countText(total, 'job matches', 'jobs match'),
   });
   if (state.loading || state.length === 0) return null;

@@ -19,7 +19,7 @@ export interface JobList {
 export function useJobList(query: JobQuery, settled: () => boolean): JobList {
   const address = searchFrom(query).toString();
   const pages = useMemo(
-    () => new JobPages((page, signal) => client.jobs({ ...listQuery(address), ...page }, { signal })),
+    () => new JobPages((page, signal) => client.listJobs({ ...listQuery(address), ...page }, { signal })),
     [address],
   );
   const stream = useLiveStream();
@@ -56,7 +56,7 @@ export function useFreshRows(pages: JobPages, ids: readonly string[]): void {
     key: ['rows', ids.join()],
     enabled: ids.length > 0,
     about: { topics: ['jobs'], ids },
-    fetch: (signal) => client.jobs({ ids: ids.join(), limit: 200 }, { signal }),
+    fetch: (signal) => client.listJobs({ ids: ids.join(), limit: 200 }, { signal }),
   });
   useEffect(() => {
     if (data !== undefined) pages.update(data.items);

@@ -33,13 +33,23 @@ const TIMES: readonly Known[] = [
 /** The values that a key of the filter can have, as far as they are known. */
 export function useKnownValues(enabled: boolean): Readonly<Record<string, readonly Known[]>> {
   const about = { topics: [] };
-  const queues = useLive({ key: ['queues'], enabled, about, fetch: (signal) => client.queues({ signal }) });
-  const workers = useLive({ key: ['workers'], enabled, about, fetch: (signal) => client.workers({ signal }) });
+  const queues = useLive({
+    key: ['queues'],
+    enabled,
+    about,
+    fetch: (signal) => Array.fromAsync(client.listQueues({ signal })),
+  });
+  const workers = useLive({
+    key: ['workers'],
+    enabled,
+    about,
+    fetch: (signal) => Array.fromAsync(client.listWorkers({ signal })),
+  });
   const recent = useLive({
     key: ['jobs', 'recent'],
     enabled,
     about,
-    fetch: (signal) => client.jobs({ limit: 200 }, { signal }),
+    fetch: (signal) => client.listJobs({ limit: 200 }, { signal }),
   });
   const jobs = recent.data?.items ?? [];
   return {

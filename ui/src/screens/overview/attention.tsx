@@ -24,7 +24,7 @@ export function Attention() {
   const [asked, setAsked] = useState<Group | null>(null);
   const groups = failures.data?.items ?? [];
   const retry = useAction({
-    run: (group: Group) => client.bulk({ action: 'retry', filter: { ids: group.job_ids } }),
+    run: (group: Group) => client.bulkJobs({ action: 'retry', filter: { ids: group.job_ids } }),
     done: (answer) => `Retrying ${countText(answer.total, 'job')}`,
   });
   return (

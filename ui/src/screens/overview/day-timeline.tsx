@@ -24,7 +24,7 @@ export function DayTimeline() {
     key: ['workflows', 'recent'],
     about: { topics: ['jobs'], restMs: 3_000 },
     keep: true,
-    fetch: (signal) => client.workflows({ limit: 200 }, { signal }),
+    fetch: (signal) => client.listWorkflows({ limit: 200 }, { signal }),
   });
   if (data === undefined) return <div className="card timeline-space" />;
   const span = { from: now - zoom.pastMs, to: now + zoom.aheadMs };

@@ -21,18 +21,18 @@ export function Overview() {
     key: ['queues'],
     // The stream delivers the counts.
     about: { topics: ['queues'], restMs: 4_000 },
-    fetch: (signal) => client.queues({ signal }),
+    fetch: (signal) => Array.fromAsync(client.listQueues({ signal })),
   });
   const workers = useLive({
     key: ['workers'],
     about: { topics: ['workers', 'queues'], restMs: 2_000 },
     everyMs: 5_000,
-    fetch: (signal) => client.workers({ signal }),
+    fetch: (signal) => Array.fromAsync(client.listWorkers({ signal })),
   });
   const day = useLive({
     key: ['stats', 'day'],
     about: { topics: ['jobs'], restMs: 2_000 },
-    fetch: (signal) => client.stats({ from: '24h', step: '1h', by: 'outcome', signal }),
+    fetch: (signal) => client.readStats({ from: '24h', step: '1h', by: 'outcome', signal }),
   });
   const some = useHasJobs();
   const error = queues.error ?? workers.error ?? some.error;
@@ -72,7 +72,7 @@ function useHasJobs() {
   const newest = useLive({
     key: ['jobs', 'newest'],
     about: { topics: greeted ? [] : ['jobs'] },
-    fetch: (signal) => client.jobs({ limit: 1 }, { signal }),
+    fetch: (signal) => client.listJobs({ limit: 1 }, { signal }),
   });
   const some = newest.data === undefined ? undefined : newest.data.items.length > 0;
   useEffect(() => setGreeted(some === true), [some]);

@@ -26,7 +26,7 @@ export function StatusBand({ queues, workers }: StatusBandProps) {
     key: ['stats', 'recent'],
     about: { topics: ['jobs'], restMs: 2_000 },
     everyMs: 60_000,
-    fetch: (signal) => client.stats({ from: RECENT, step: RECENT, signal }),
+    fetch: (signal) => client.readStats({ from: RECENT, step: RECENT, signal }),
   });
   const waits = useWaits(queues, now);
   const seen = { queues, workers, schedules, recent: recent.data, failures: failures.data, waits };

@@ -36,7 +36,7 @@ export function Throughput() {
     about: { topics: zoom === null ? ['jobs'] : [], restMs: 2_000 },
     keep: true,
     everyMs: 30_000,
-    fetch: (signal) => client.stats({ ...asked.query, by: metric === 'jobs' ? by : 'outcome', signal }),
+    fetch: (signal) => client.readStats({ ...asked.query, by: metric === 'jobs' ? by : 'outcome', signal }),
   });
   const data = stats.data === undefined ? null : chartData(stats.data, asked.stepMs, metric, by);
   const pick = (first: number, last: number): void => {

@@ -6,6 +6,6 @@ export function useFailures() {
   return useLive({
     key: ['failures'],
     about: { topics: ['jobs'], restMs: 3_000 },
-    fetch: (signal) => client.failures({ from: '24h', signal }),
+    fetch: (signal) => client.listFailures({ from: '24h', signal }),
   });
 }

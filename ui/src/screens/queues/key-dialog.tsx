@@ -13,7 +13,7 @@ export function KeyDialog({ limit, onClose }: { limit: Limit | null; onClose: ()
   const [key, setKey] = useState(limit?.key ?? '');
   const [text, setText] = useState(String(limit?.max ?? ''));
   const set = useAction({
-    run: () => client.capacity.setLimit(key, Number(text)),
+    run: () => client.setLimit(key, { max: Number(text) }),
     done: () => `At most ${countText(Number(text), 'job')} with key ${key} at once`,
     after: onClose,
   });

@@ -17,12 +17,12 @@ import { KeyDialog } from './key-dialog.tsx';
 /** What holds jobs back beside their queue: limits and rates of keys, and reservations at workers. */
 export function Keys() {
   const about = { topics: ['queues', 'jobs'] as const, restMs: 1_000 };
-  const limits = useLive({ key: ['limits'], about, fetch: (signal) => client.capacity.limits({ signal }) });
-  const rates = useLive({ key: ['rates'], about, fetch: (signal) => client.capacity.rates({ signal }) });
+  const limits = useLive({ key: ['limits'], about, fetch: (signal) => Array.fromAsync(client.listLimits({ signal })) });
+  const rates = useLive({ key: ['rates'], about, fetch: (signal) => Array.fromAsync(client.listRates({ signal })) });
   const workers = useLive({
     key: ['workers'],
     about: { topics: ['workers', 'jobs'], restMs: 1_000 },
-    fetch: (signal) => client.workers({ signal }),
+    fetch: (signal) => Array.fromAsync(client.listWorkers({ signal })),
   });
   const [edited, setEdited] = useState<Limit | 'new' | null>(null);
   const error = limits.error ?? rates.error ?? workers.error;
@@ -96,7 +96,7 @@ function Running({ limit: { key, running, max } }: { limit: Limit }) {
 
 function LimitActions({ limit, onEdit }: { limit: Limit; onEdit: () => void }) {
   const clear = useAction({
-    run: () => client.capacity.setLimit(limit.key, null),
+    run: () => client.deleteLimit(limit.key),
     done: ({ key }) => `The limit of each job with key ${key} counts again`,
   });
   return (

@@ -15,7 +15,7 @@ export function LimitDialog({ queue, onClose }: { queue: Queue; onClose: () => v
   const limit = text.trim() === '' ? null : Number(text);
   const rate = per.trim() === '' ? null : rateFrom(per);
   const set = useAction({
-    run: (edit: QueueEditInput) => client.setQueue(queue.name, edit),
+    run: (edit: QueueEditInput) => client.editQueue(queue.name, edit),
     done: (after) => {
       const running = after.max_running === null ? 'has no limit' : `runs at most ${after.max_running} at once`;
       const starts = after.rate === null ? '' : `, and starts ${rateText(after.rate)}`;

@@ -13,7 +13,7 @@ interface QueueActionsProps {
 /** Pause or resume a queue, and change its limit. */
 export function QueueActions({ queue, onEdit, small = false }: QueueActionsProps) {
   const pause = useAction({
-    run: (edit: QueueEdit) => client.setQueue(queue.name, edit),
+    run: (edit: QueueEdit) => client.editQueue(queue.name, edit),
     done: (after) =>
       after.paused ? `Queue ${after.name} is paused: no job of it starts` : `Queue ${after.name} resumed`,
   });

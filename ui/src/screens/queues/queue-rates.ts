@@ -27,7 +27,7 @@ export function useQueueRates(): ReadonlyMap<string, QueueRate> {
     key: ['stats', 'queues'],
     about: { topics: ['jobs'], restMs: 4_000 },
     everyMs: 30_000,
-    fetch: (signal) => client.stats({ from: '1h', step: '5m', by: 'queue', signal }),
+    fetch: (signal) => client.readStats({ from: '1h', step: '5m', by: 'queue', signal }),
   });
   return stats.data === undefined ? new Map() : ratesOf(stats.data);
 }

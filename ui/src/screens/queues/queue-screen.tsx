@@ -92,17 +92,17 @@ function useQueue(name: string) {
   const queues = useLive({
     key: ['queues'],
     about: { topics: ['queues'] },
-    fetch: (signal) => client.queues({ signal }),
+    fetch: (signal) => Array.fromAsync(client.listQueues({ signal })),
   });
   const workers = useLive({
     key: ['workers'],
     about: { topics: ['workers'] },
-    fetch: (signal) => client.workers({ signal }),
+    fetch: (signal) => Array.fromAsync(client.listWorkers({ signal })),
   });
   const jobs = useLive({
     key: ['jobs', 'in', name],
     about: { topics: ['jobs'], restMs: 2_000 },
-    fetch: (signal) => client.jobs({ queue: name, limit: SHOWN_JOBS }, { signal }),
+    fetch: (signal) => client.listJobs({ queue: name, limit: SHOWN_JOBS }, { signal }),
   });
   return { queues, workers, jobs };
 }

@@ -44,7 +44,7 @@ export function Queues() {
   const queues = useLive({
     key: ['queues'],
     about: { topics: ['queues'] },
-    fetch: (signal) => client.queues({ signal }),
+    fetch: (signal) => Array.fromAsync(client.listQueues({ signal })),
   });
   const rates = useQueueRates();
   const all = withUsed(queues.data ?? [], rates.keys());

@@ -22,7 +22,7 @@ export function ScheduleActions({ schedule, onEdit, onChanged, onDelete }: Sched
   const { name, queues } = schedule;
   const run = useAction({
     run: () => client.runSchedule(name),
-    done: (ticks) => `Started ${countText(ticks.length, 'run')} of ${name}`,
+    done: ({ items }) => `Started ${countText(items.length, 'run')} of ${name}`,
     after: onChanged,
   });
   const resume = useAction({ run: () => client.resumeSchedule(name), done: () => `${name} resumed`, after: onChanged });

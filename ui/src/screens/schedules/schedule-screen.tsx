@@ -89,13 +89,13 @@ function useSchedule(name: string, enabled: boolean) {
     enabled,
     about: { topics: ['jobs'] },
     everyMs: 10_000,
-    fetch: (signal) => client.schedule(name, { signal }),
+    fetch: (signal) => client.readSchedule(name, { signal }),
   });
   const ticks = useLive({
     key: ['ticks', name],
     enabled,
     about: { topics: ['jobs'], restMs: 2_000 },
-    fetch: (signal) => client.ticks(name, { limit: TICKS }, { signal }),
+    fetch: (signal) => client.listTicks(name, { limit: TICKS }, { signal }),
   });
   return { schedule, ticks };
 }

@@ -93,7 +93,7 @@ function RowActions({ schedule: { name, paused_at, queues }, onChanged }: Omit<R
   const [pausing, setPausing] = useState(false);
   const run = useAction({
     run: () => client.runSchedule(name),
-    done: (ticks) => `Started ${countText(ticks.length, 'run')} of ${name}`,
+    done: ({ items }) => `Started ${countText(items.length, 'run')} of ${name}`,
     after: onChanged,
   });
   const resume = useAction({ run: () => client.resumeSchedule(name), done: () => `${name} resumed`, after: onChanged });

@@ -9,6 +9,6 @@ export function useTimeline({ from, ahead, each }: { from: string; ahead: string
     about: { topics: ['jobs'], restMs: 3_000 },
     keep: true,
     everyMs: 15_000,
-    fetch: (signal) => client.timeline({ from, ahead, each, signal }),
+    fetch: (signal) => client.readTimeline({ from, ahead, each, signal }),
   });
 }

@@ -14,7 +14,7 @@ export function NowRunning({ workerId }: { workerId?: string }) {
     about: { topics: ['jobs'] },
     keep: true,
     fetch: (signal) =>
-      client.jobs(
+      client.listJobs(
         { status: 'running', limit: MAX_SHOWN, ...(workerId === undefined ? {} : { worker_id: workerId }) },
         { signal },
       ),

@@ -24,7 +24,7 @@ export function Workers() {
     about: { topics: ['workers', 'queues'] },
     // Heartbeats send no hint.
     everyMs: EVERY_MS,
-    fetch: (signal) => client.workers({ signal }),
+    fetch: (signal) => Array.fromAsync(client.listWorkers({ signal })),
   });
   const [draining, setDraining] = useState<Worker | null>(null);
   const { drain, undrain } = useDrain();

@@ -27,7 +27,7 @@ export function StepPanel({ step, workflow, onRerun, onClose }: StepPanelProps) 
   const job = useLive({
     key: ['job', id],
     about: { topics: ['jobs'], ids: [id] },
-    fetch: (signal) => client.job(id, { signal }),
+    fetch: (signal) => client.readJob(id, { signal }),
   });
   const { data } = job;
   return (

@@ -18,7 +18,11 @@ export function useRetries({ id, steps }: WorkflowDetail) {
     keep: true,
     about: { topics: ['jobs'], ids: tried.map(({ job_id }) => job_id) },
     fetch: async (signal) =>
-      Promise.all(tried.map(async ({ job_id }) => [job_id, await client.attempts(job_id, { signal })] as const)),
+      Promise.all(
+        tried.map(
+          async ({ job_id }) => [job_id, await Array.fromAsync(client.listAttempts(job_id, { signal }))] as const,
+        ),
+      ),
   });
   return new Map(data);
 }
@@ -33,7 +37,7 @@ export function useItems({ id, steps }: WorkflowDetail) {
     fetch: async (signal) =>
       Promise.all(
         groups.map(async ({ job_id }) => {
-          const { items } = await client.jobs({ group_id: job_id, limit: MAX_ITEMS }, { signal });
+          const { items } = await client.listJobs({ group_id: job_id, limit: MAX_ITEMS }, { signal });
           return [job_id, items] as const;
         }),
       ),
@@ -47,9 +51,9 @@ export function useUsual({ id, name }: WorkflowDetail) {
     queryKey: ['gantt', id, 'earlier'],
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: async ({ signal }) => {
-      const { items } = await client.workflows({ name, status: 'done', limit: 50 }, { signal });
+      const { items } = await client.listWorkflows({ name, status: 'done', limit: 50 }, { signal });
       const earlier = items.filter((run) => Number(run.id) < Number(id) && run.rerun_of === null);
-      const runs = earlier.slice(0, EARLIER_RUNS).map((run) => client.workflow(run.id, { signal }));
+      const runs = earlier.slice(0, EARLIER_RUNS).map((run) => client.readWorkflow(run.id, { signal }));
       return { count: runs.length, steps: usualOf(await Promise.all(runs)) };
     },
   });

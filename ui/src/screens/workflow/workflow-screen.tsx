@@ -33,7 +33,7 @@ export function WorkflowScreen({ id }: { id: string }) {
   const workflow = useLive({
     key: ['workflow', id],
     about: { topics: ['jobs'] },
-    fetch: (signal) => client.workflow(id, { signal }),
+    fetch: (signal) => client.readWorkflow(id, { signal }),
   });
   const { data } = workflow;
   useTitle(data === undefined ? `Workflow ${id}` : `${data.status}: ${visibleLine(data.name)}`);

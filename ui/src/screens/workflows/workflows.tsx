@@ -31,7 +31,7 @@ export function Workflows() {
     about: { topics: ['jobs'] },
     keep: true,
     fetch: (signal) =>
-      client.workflows(
+      client.listWorkflows(
         { limit: 50, ...(status && { status }), ...(name && { name }), ...(cursor && { cursor }) },
         { signal },
       ),

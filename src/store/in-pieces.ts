@@ -9,3 +9,12 @@ export function* inPieces<T>(all: Iterable<T>, size: number): Generator<T[]> {
   }
   if (piece.length > 0) yield piece;
 }
+
+/** Takes what a generator returns. Other work gets its turn wherever it yields. */
+export async function inTurns<T>(work: Generator<unknown, T>): Promise<T> {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

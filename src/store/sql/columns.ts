@@ -136,12 +136,8 @@ function elements(array: string): Spelling {
 /** A value of the tuple in row `i`. */
 function element(kind: Kind, place: number): Spelling {
   return (dialect) => {
-    if (kind === 'json') {
-      return raw(
-        dialect === 'postgres' ? `nullif(i.value -> ${place}, 'null')` : `nullif(i.value -> '$[${place}]', 'null')`,
-      );
-    }
-    const text = dialect === 'postgres' ? `i.value ->> ${place}` : `i.value ->> '$[${place}]'`;
+    if (kind === 'json') return raw(`nullif(i.value -> ${place}, 'null')`);
+    const text = `i.value ->> ${place}`;
     if (dialect === 'sqlite') return raw(text);
     if (kind === 'instant') return raw(`to_timestamp((${text})::float8 / 1000.0)`);
     return raw(`(${text})::${POSTGRES_TYPES[kind] ?? kind}`);

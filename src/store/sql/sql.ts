@@ -145,6 +145,8 @@ export interface Rendered {
 
 const TABLE = new RegExp(`\\b(from|join|into|update|using|table) (${TABLES.join('|')})\\b`, 'g');
 
+const SEQUENCE = /\bnextval\('(\w+)'\)/g;
+
 /** Writes statements for SQLite, with `instant` as the current time. */
 export function renderSqlite(statement: Fragment, instant: number): Rendered {
   return render(statement, {
@@ -161,7 +163,9 @@ export function postgresRenderer(schema: string): (statement: Fragment) => Rende
   const target: Target = {
     dialect: 'postgres',
     textsOf(texts) {
-      const known = named.get(texts) ?? texts.map((text) => text.replace(TABLE, `$1 ${schema}.$2`));
+      const known =
+        named.get(texts) ??
+        texts.map((text) => text.replace(TABLE, `$1 ${schema}.$2`).replace(SEQUENCE, `nextval('${schema}.$1')`));
       named.set(texts, known);
       return known;
     },

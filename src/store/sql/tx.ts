@@ -1,9 +1,7 @@
 /** What the engine's methods work with: a transaction of either database. */
 
 import type { Job, NewJob } from '../../core/job.ts';
-import type { PlannedRun } from '../../core/schedule/plan-line.ts';
-import type { Schedule } from '../../core/schedule/schedule.ts';
-import type { Run } from '../../core/schedule/tick.ts';
+import type { Placement } from '../engine/graph/edges.ts';
 import type { GraphUpdate } from '../engine/graph/graph-update.ts';
 import type { Locks } from '../engine/graph/locks.ts';
 import type { Changes } from '../hint.ts';
@@ -36,8 +34,8 @@ export interface Tx {
   laneIds(keys: readonly string[]): number[];
   /** Attempts have ended: jobs that wait for their meters may start. These are the last locks of a transaction. */
   releaseMeters(ended: EndedAttempts): Promise<void>;
-  /** Starts the runs of schedules, in order. */
-  startRuns(wanted: readonly WantedRun[]): Promise<Run[]>;
+  /** Stores jobs as they were judged, without their edges. Returns their ids, in ascending order. */
+  insertLinked(jobs: readonly LinkedJob[]): Promise<number[]>;
   /** The queues that are known to take turns. */
   readonly fairQueues: ReadonlySet<string>;
   /** True if PostgreSQL has a collation that folds the case of all letters. */
@@ -60,6 +58,15 @@ export interface HeldWrites<Row, Answer> {
   answer: Columns<Answer>;
 }
 
+/** A new job with its place in the graph. */
+export interface LinkedJob {
+  job: NewJob;
+  placement: Placement;
+  /** Flags beside those that follow from the job and its placement. */
+  flags: number;
+  step: { workflowId: number; key: string; keepFrom: number | null } | null;
+}
+
 export interface NextItems {
   /** The index of the first one. */
   first: number;
@@ -79,13 +86,6 @@ export interface EndedAttempts {
   limited: readonly number[];
   /** Jobs whose attempts were returned unstarted. */
   returned: readonly number[];
-}
-
-export interface WantedRun {
-  schedule: Schedule;
-  run: PlannedRun;
-  /** Earlier unfinished runs of its line. */
-  open: readonly Run[];
 }
 
 /** What a method works with that decides itself what is one transaction. */

@@ -77,6 +77,7 @@ async function cascade(tx: Tx, limit: number): Promise<number> {
     const end = job?.ended ? (job.status as TerminalStatus) : null;
     return { id: jobId, ...parentFor(end, job?.continueOnFailure ?? false, mode) };
   });
+  // `+ 0`: read by child, then filtered by parent. With two lists the index would be searched for every pair.
   const within = [...new Set([...headIds, ...children])];
   const edges =
     children.length === 0
@@ -84,7 +85,7 @@ async function cascade(tx: Tx, limit: number): Promise<number> {
       : await tx.all(
           edge,
           sql`select ${edge.of('e')} from ${eachOf(children)} ${edgesInto('i.value')}
-            where e.parent_id ${anyOf(within)} order by e.parent_id, e.child_id`,
+            where e.parent_id + 0 in (select i.value from ${eachOf(within)}) order by e.parent_id, e.child_id`,
         );
   const propagation = new Propagation(tx, related, edges);
   const count = propagateLevels(propagation, parents, limit);

@@ -76,5 +76,6 @@ export function edgesOf(childId: number, dependsOn: readonly Dependency[], ends:
 }
 
 export async function insertEdges(tx: Tx, edges: Iterable<Edge>): Promise<void> {
-  for (const piece of inPieces(edges, PIECE)) await tx.run(sql`insert into edge ${edge.rows(piece)}`);
+  for (const piece of inPieces(edges, PIECE))
+    await tx.run(sql`insert into edge (${edge}) select ${edge} from ${edge.input(piece)} i`);
 }

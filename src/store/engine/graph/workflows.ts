@@ -22,7 +22,7 @@ type WorkflowRow = Omit<Workflow, 'notify' | 'definition' | 'counts'> & {
   cancelledSteps: number;
 };
 
-const row = columns<WorkflowRow>({
+export const workflowRow = columns<WorkflowRow>({
   id: 'bigint',
   name: 'text',
   params: 'json',
@@ -56,7 +56,7 @@ function workflowFrom(stored: WorkflowRow): Workflow {
 }
 
 export async function workflow(tx: Tx, id: number): Promise<Workflow | undefined> {
-  const found = await tx.get(row, sql`select ${row} from workflow where id = ${id}`);
+  const found = await tx.get(workflowRow, sql`select ${workflowRow} from workflow where id = ${id}`);
   return found === undefined ? undefined : workflowFrom(found);
 }
 
@@ -71,7 +71,10 @@ async function workflows(
     definition === undefined ? undefined : sql`definition = ${definition}`,
     before === null ? undefined : sql`id < ${before}`,
   ]);
-  const found = await tx.all(row, sql`select ${row} from workflow where ${asked} order by id desc limit ${limit}`);
+  const found = await tx.all(
+    workflowRow,
+    sql`select ${workflowRow} from workflow where ${asked} order by id desc limit ${limit}`,
+  );
   return found.map(workflowFrom);
 }
 

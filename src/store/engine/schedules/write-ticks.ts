@@ -9,6 +9,7 @@ import { anyOf, now, sql } from '../../sql/sql.ts';
 import type { Tx } from '../../sql/tx.ts';
 import { addTickNotices } from '../notices.ts';
 import { moveLines, NO_RUN, schedule as scheduleRow, tick } from './rows.ts';
+import { startRuns } from './start-runs.ts';
 
 const tickWithStops = tick.with<Tick & { stops: readonly Run[] | null }>({ stops: 'json' });
 
@@ -31,7 +32,7 @@ export async function writeTicks(tx: Tx, decided: readonly Decided[]): Promise<T
   const wanted = decided.flatMap(({ schedule, ticks, open }) =>
     ticks.flatMap(({ run }) => (run === null ? [] : [{ schedule, run, open }])),
   );
-  const runs = wanted.length === 0 ? [] : await tx.startRuns(wanted);
+  const runs = await startRuns(tx, wanted);
   const rows = decided.flatMap(({ schedule, ticks, open }) =>
     ticks.map((planned) => ({
       schedule,

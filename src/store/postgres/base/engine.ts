@@ -2,6 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { isRowError } from '../../../core/error.ts';
+import type { NewJob } from '../../../core/job.ts';
+import { laneKey, laneOf } from '../../../core/lane.ts';
 import { type Engine, engine } from '../../engine/engine.ts';
 import { GraphUpdate } from '../../engine/graph/graph-update.ts';
 import { Locks } from '../../engine/graph/locks.ts';
@@ -9,10 +11,10 @@ import { Changes } from '../../hint.ts';
 import { columns } from '../../sql/columns.ts';
 import { type Fragment, postgresRenderer, raw, sql, together, withHeld } from '../../sql/sql.ts';
 import { type Callable, callable, type Method, type Tx, withNext } from '../../sql/tx.ts';
+import { insertLinked } from '../graph/insert-linked.ts';
 import { retryTransaction, UnknownLanes } from '../graph/retry-transaction.ts';
 import { insertRows } from '../jobs/insert-rows.ts';
 import { releaseMeters } from '../jobs/meters.ts';
-import { lanesOf, startRuns } from '../schedules/start-runs.ts';
 import type { Context } from './context.ts';
 import type { CountingSession, Statement } from './database.ts';
 import { isTooSlow } from './store-error.ts';
@@ -72,6 +74,7 @@ const writtenRow = nowRow.with<{ now: number; count: number }>({ count: 'bigint'
 export function txOn(context: Context, session: CountingSession): Tx {
   const { schema, shared, notes, sql: statements } = context;
   const effects = new Changes();
+  const lanesOf = (jobs: readonly NewJob[]) => tx.laneIds(jobs.map((job) => laneKey(laneOf(job))));
   const tx: Tx = {
     async all(row, statement) {
       const rows = await session.query<Row>(...shared.rendered(statement));
@@ -96,7 +99,7 @@ export function txOn(context: Context, session: CountingSession): Tx {
       await session.query(...shared.rendered(statement));
     },
     async insertJobs(jobs) {
-      const stored = await insertRows(context, session, jobs, lanesOf(tx, jobs));
+      const stored = await insertRows(context, session, jobs, lanesOf(jobs));
       for (const { id, status, dueAt, fairKey, queue } of stored) {
         if (fairKey !== null) tx.graphUpdate.fairQueues.add(queue);
         effects.changedJob(id);
@@ -112,7 +115,7 @@ export function txOn(context: Context, session: CountingSession): Tx {
       return ids;
     },
     releaseMeters: (ended) => releaseMeters(statements, session, ended),
-    startRuns: (wanted) => startRuns(context, tx, session, wanted),
+    insertLinked: (jobs) => insertLinked(context, session, jobs, lanesOf(jobs.map(({ job }) => job))),
     fairQueues: context.fairQueues.names,
     folds: context.folds,
     locks: new Locks({ all: (row, statement) => tx.all(row, statement) }),

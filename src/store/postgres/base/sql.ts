@@ -16,10 +16,8 @@ import { keysSql } from '../sql/keys.ts';
 import { lanesSql } from '../sql/lanes.ts';
 import { metersSql } from '../sql/meters.ts';
 import { outputSql } from '../sql/output.ts';
-import { schedulesSql } from '../sql/schedules.ts';
 import { schemaSql } from '../sql/schema.ts';
 import { settleSql } from '../sql/settle.ts';
-import { workflowsSql } from '../sql/workflows.ts';
 import type { Statement } from './database.ts';
 
 export type Sql = Readonly<Record<keyof ReturnType<typeof texts>, Statement>>;
@@ -49,10 +47,8 @@ function texts(s: string) {
     ...changeSql(s),
     ...dependenciesSql(s),
     ...groupsSql(s),
-    ...workflowsSql(s),
     ...outputSql(s),
     ...instancesSql(s),
-    ...schedulesSql(s),
     ...schemaSql(s),
   };
 }

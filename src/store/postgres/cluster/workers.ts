@@ -3,7 +3,7 @@
 import type { NewWorker, WorkerRow } from '../../../core/worker.ts';
 import { addWorker, leaveWorker as markLeft } from '../../engine/workers.ts';
 import { columns } from '../../sql/columns.ts';
-import { raw, sql } from '../../sql/sql.ts';
+import { sql } from '../../sql/sql.ts';
 import type { Context } from '../base/context.ts';
 import { txOn } from '../base/engine.ts';
 
@@ -11,9 +11,9 @@ const nextId = columns<{ id: number }>({ id: 'int' });
 
 /** A worker attached to the database holds its lock before its row is visible. */
 export async function registerWorker(context: Context, worker: NewWorker, signal: AbortSignal): Promise<WorkerRow> {
-  const { database, schema, direct } = context;
+  const { database, direct } = context;
   const tx = txOn(context, database.session(signal));
-  const next = await tx.get(nextId, sql`select ${raw(`nextval('${schema}.worker_id')`)}::integer as id`);
+  const next = await tx.get(nextId, sql`select nextval('worker_id')::integer as id`);
   const id = next?.id as number;
   if (worker.attachment === 'direct') await direct.hold(id, signal);
   try {

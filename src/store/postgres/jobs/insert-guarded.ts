@@ -17,7 +17,7 @@ import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { inTransaction } from '../base/engine.ts';
 import { numbers } from '../base/values.ts';
-import { insertLinked } from '../graph/insert-dependent.ts';
+import { insertLinked } from '../graph/insert-linked.ts';
 import { announce, insertRows } from './insert-rows.ts';
 import { type Holders, planInsert } from './plan-insert.ts';
 import { giveKeys, replaceHolders } from './replace.ts';
@@ -142,13 +142,8 @@ async function insertFresh(
   const ids = await insertLinked(
     context,
     session,
-    fresh.map(({ job, lane }) => ({
-      job,
-      lane,
-      placement: placementOf(job.dependsOn, ends, 'each'),
-      flags: 0,
-      step: null,
-    })),
+    fresh.map(({ job }) => ({ job, placement: placementOf(job.dependsOn, ends, 'each'), flags: 0, step: null })),
+    fresh.map(({ lane }) => lane),
   );
   const edges = fresh.flatMap(({ job }, index) => edgesOf(ids[index] as number, job.dependsOn, ends));
   await insertEdges(tx, edges);

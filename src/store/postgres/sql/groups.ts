@@ -10,8 +10,6 @@ export function groupsSql(s: string) {
   const now = nowIn(s);
 
   return {
-    insertGroups: `insert into ${s}.job_group (job_id, source, max_parallel, needs_items)
-      select * from unnest($1::bigint[], $2::jsonb[], $3::integer[], $4::boolean[])`,
     /** $2 the first index, $3 the number of items, $4 true if more can be inserted now. An item is a copy of its group's job. */
     insertItems: `with ${now},
       parent as materialized (

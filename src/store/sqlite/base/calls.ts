@@ -10,7 +10,7 @@ import type { LaneMark } from '../../../core/lane.ts';
 import type { Settled, Success } from '../../../core/lease.ts';
 import { PROBE_BYTES } from '../../../core/output.ts';
 import type { ClaimRequest, Inserted, InsertedAndClaimed, InsertOptions } from '../../job-store.ts';
-import { encodeNewWorkflowInTurns } from '../graph/new-workflow.ts';
+import { encodeNewWorkflow } from '../graph/new-workflow.ts';
 import { decodeRunContext } from '../graph/run-context.ts';
 import type { ClaimAnswer } from '../jobs/claim.ts';
 import { insertCall } from '../jobs/new-job-row.ts';
@@ -128,16 +128,15 @@ async function deleteLanes(
 }
 
 async function insertWorkflow(
-  { writer, clock }: Threads,
+  { writer }: Threads,
   workflow: NewWorkflow,
   options: InsertOptions,
   signal: AbortSignal,
 ): Promise<{ workflow: Workflow; replayed: boolean }> {
   signal.throwIfAborted();
-  const now = clock.now();
-  const encoded = await encodeNewWorkflowInTurns(workflow, now);
-  const handedOver = encoded.pieces.flatMap(({ jobs, steps: rows }) => [jobs.buffer, rows.buffer]);
-  return writer.call('insertWorkflow', [{ ...options, ...encoded, now }], signal, { handedOver });
+  const encoded = await encodeNewWorkflow(workflow);
+  const handedOver = encoded.pieces.map(({ buffer }) => buffer);
+  return writer.call('insertWorkflow', [encoded, options], signal, { handedOver });
 }
 
 export const calls = {

@@ -7,10 +7,10 @@ import { Locks } from '../../engine/graph/locks.ts';
 import { sql } from '../../sql/sql.ts';
 import { type Mode, type Stages, type Tx, withNext } from '../../sql/tx.ts';
 import { insertItems } from '../graph/insert-items.ts';
+import { insertLinkedJobs } from '../graph/insert-linked.ts';
 import { insertAll } from '../jobs/insert.ts';
 import { releaseMeters } from '../jobs/meters.ts';
 import { insertCall } from '../jobs/new-job-row.ts';
-import { startRuns } from '../schedules/start-runs.ts';
 import type { Context } from './context.ts';
 import type { Methods } from './protocol.ts';
 import { readShared, rendered } from './shared.ts';
@@ -63,7 +63,7 @@ export function txOn(context: Context): Tx {
       if (limited.length > 0) releaseMeters(context, limited, { returned: false });
       if (returned.length > 0) releaseMeters(context, returned, { returned: true });
     },
-    startRuns: async (wanted) => startRuns(context, wanted),
+    insertLinked: async (jobs) => insertLinkedJobs(context, jobs),
     get fairQueues() {
       return context.fairQueues.names;
     },

@@ -16,10 +16,8 @@ import { keysSql } from '../sql/keys.ts';
 import { lanesSql } from '../sql/lanes.ts';
 import { metersSql } from '../sql/meters.ts';
 import { outputSql } from '../sql/output.ts';
-import { schedulesSql } from '../sql/schedules.ts';
 import { schemaSql } from '../sql/schema.ts';
 import { settleSql } from '../sql/settle.ts';
-import { workflowsSql } from '../sql/workflows.ts';
 
 export const sql = {
   ...lanesSql,
@@ -33,9 +31,7 @@ export const sql = {
   ...changeSql,
   ...dependenciesSql,
   ...groupsSql,
-  ...workflowsSql,
   ...outputSql,
   ...instancesSql,
-  ...schedulesSql,
   ...schemaSql,
 };

@@ -2,7 +2,7 @@
 
 import { deleteLanes, markLanes } from '../cluster/lanes.ts';
 import { lead, resign } from '../cluster/leadership.ts';
-import { insertWorkflow } from '../graph/insert-workflow.ts';
+import { insertWorkflow } from '../graph/new-workflow.ts';
 import { claim } from '../jobs/claim.ts';
 import { heartbeat } from '../jobs/heartbeat.ts';
 import { insert } from '../jobs/insert.ts';

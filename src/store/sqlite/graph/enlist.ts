@@ -14,7 +14,6 @@ import { encodeSpec } from '../../spec.ts';
 import type { Enlisted, RunStatement, Transactional } from '../../transactional.ts';
 import { DatabaseSync } from '../base/node-sqlite.ts';
 import { sql } from '../base/sql.ts';
-import { encodeDependencies } from '../jobs/new-job-row.ts';
 
 /** Jobs are judged after the commit, because only the writer's thread knows the lanes. */
 export function transactional(clock: Clock): Transactional {
@@ -97,7 +96,10 @@ function* enlistOne(job: NewJob, now: number): Statements<Enlisted> {
   const due = Math.max(now, Math.round(job.runAt ?? now + (job.delayMs ?? 0)));
   const holdsKey = unique !== null && typeof unique.while !== 'number';
   yield [ENLIST_LIVE, [id, -priority, due, FLAG.unjudged | specFlags(job) | (holdsKey ? FLAG.holdsKey : 0)]];
-  yield [ENLIST_INTAKE, [id, 'submitted', JSON.stringify({ depends_on: encodeDependencies(job) })]];
+  yield [
+    ENLIST_INTAKE,
+    [id, 'submitted', JSON.stringify({ depends_on: job.dependsOn.map(({ jobId, condition }) => [jobId, condition]) })],
+  ];
   if (unique !== null) {
     const [hold, until] = typeof unique.while === 'number' ? ['time', now + unique.while] : [unique.while, null];
     yield [sql.giveKeys, [unique.key, id, hold, until]];

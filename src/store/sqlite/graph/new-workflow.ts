@@ -1,102 +1,80 @@
-/** Encodes a new workflow for the writer's thread. */
+/** A new workflow as it is sent to the writer's thread: its steps in buffers, which are transferred. */
 
-import type { NewStep, NewWorkflow } from '../../../core/dag/new-workflow.ts';
-import { FLAG } from '../../flags.ts';
-import { LanePlaces, type NewJobRow, newJobRow } from '../jobs/new-job-row.ts';
-import type { NewStepRow, NewStepsPiece, NewWorkflowInput } from './insert-workflow.ts';
+import type { NewStep, NewSteps, NewWorkflow } from '../../../core/dag/new-workflow.ts';
+import { DEFAULT_SPEC, type NewJob } from '../../../core/job.ts';
+import {
+  type InsertedWorkflow,
+  insertWorkflow as insert,
+  type WorkflowInput,
+} from '../../engine/graph/insert-workflow.ts';
+import { outline, STEPS_PER_PIECE } from '../../engine/graph/outline.ts';
+import { inTurns } from '../../in-pieces.ts';
+import type { InsertOptions } from '../../job-store.ts';
+import type { Context } from '../base/context.ts';
+import { txOn } from '../base/engine.ts';
 
-/** Steps that are encoded, and stored, together. */
-const STEPS_PER_PIECE = 500;
-/** A piece ends earlier when its jobs have this many characters. */
+/** A piece ends earlier when it has this many characters. */
 const ENOUGH_PER_PIECE = 1024 * 1024;
 
-/** Encodes the workflow at once, for callers in the writer's thread. */
-export function encodeNewWorkflow(workflow: NewWorkflow, now: number): NewWorkflowInput {
-  const encoding = encodePieces(workflow, now);
-  for (;;) {
-    const { done, value } = encoding.next();
-    if (done) return value;
-  }
+/** Consecutive steps, as JSON in UTF-8. */
+type EncodedPiece = Uint8Array<ArrayBuffer>;
+
+interface EncodedWorkflow extends Omit<WorkflowInput, 'pieces'> {
+  pieces: EncodedPiece[];
 }
 
 /** Encodes the workflow, and yields to other work after each piece: there may be 100,000 steps. */
-export async function encodeNewWorkflowInTurns(workflow: NewWorkflow, now: number): Promise<NewWorkflowInput> {
-  const encoding = encodePieces(workflow, now);
-  for (;;) {
-    const { done, value } = encoding.next();
-    if (done) return value;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+export async function encodeNewWorkflow({ steps, ...workflow }: NewWorkflow): Promise<EncodedWorkflow> {
+  const known = await inTurns(outline(steps));
+  return { ...workflow, outline: known, pieces: await inTurns(encodePieces(steps)) };
 }
 
-/** The caller may pause wherever it yields. */
-function* encodePieces(
-  { name, params, steps, rerunOf, notify, definition, submittedBy }: NewWorkflow,
-  now: number,
-): Generator<undefined, NewWorkflowInput> {
-  const hasChildren = yield* markParents(steps);
-  const lanes = new LanePlaces();
-  const fairQueues = new Set<string>();
-  const pieces: NewStepsPiece[] = [];
-  let piece = new Piece();
-  let place = 0;
+function* encodePieces(steps: NewSteps): Generator<undefined, EncodedPiece[]> {
+  const encoder = new TextEncoder();
+  const pieces: EncodedPiece[] = [];
+  let [piece, size, place]: [string[], number, number] = [[], 0, 0];
   for (const step of steps) {
-    piece.add(step, newJobRow(step.job, { now, lanes, flags: hasChildren[place] === 1 ? FLAG.hasChildren : 0 }));
+    const text = JSON.stringify({ ...step, job: withoutDefaults(step.job) });
+    piece.push(text);
+    size += text.length;
     place += 1;
-    if (step.job.fairKey !== null) fairQueues.add(step.job.queue);
-    if (!piece.isFull && place < steps.length) continue;
-    pieces.push(piece.encode());
-    piece = new Piece();
+    if (piece.length < STEPS_PER_PIECE && size < ENOUGH_PER_PIECE && place < steps.length) continue;
+    pieces.push(encoder.encode(`[${piece.join(',')}]`));
+    [piece, size] = [[], 0];
     yield;
   }
-  return {
-    name,
-    params: JSON.stringify(params),
-    rerunOf,
-    definition: definition ?? null,
-    submittedBy: submittedBy ?? null,
-    notify: notify === undefined || notify.length === 0 ? null : JSON.stringify(notify),
-    total: steps.length,
-    pieces,
-    lanes: lanes.keys,
-    fairQueues: [...fairQueues],
-  };
+  return pieces;
 }
 
-/** Returns 1 for each step that has children, by its place in the list. */
-function* markParents(steps: NewWorkflow['steps']): Generator<undefined, Uint8Array> {
-  const marks = new Uint8Array(steps.length);
-  let seen = 0;
-  for (const { parents } of steps) {
-    for (const parent of parents) marks[parent] = 1;
-    seen += 1;
-    if (seen % STEPS_PER_PIECE === 0) yield;
-  }
-  return marks;
+/** Decodes piece by piece, so that a large workflow is never decoded as a whole. */
+export function insertWorkflow(
+  context: Context,
+  { pieces, ...workflow }: EncodedWorkflow,
+  options: InsertOptions,
+): Promise<InsertedWorkflow> {
+  return insert(txOn(context), { ...workflow, pieces: decoded(pieces) }, options);
 }
 
-/** Steps that are stored together. */
-class Piece {
-  readonly #jobs: string[] = [];
-  readonly #steps: NewStepRow[] = [];
-  #size = 0;
-
-  get isFull(): boolean {
-    return this.#steps.length >= STEPS_PER_PIECE || this.#size >= ENOUGH_PER_PIECE;
+function* decoded(pieces: readonly EncodedPiece[]): Generator<NewStep[]> {
+  const decoder = new TextDecoder();
+  for (const piece of pieces) {
+    const steps = JSON.parse(decoder.decode(piece)) as NewStep[];
+    yield steps.map((step) => ({ ...step, job: { ...DEFAULT_JOB, ...step.job } }));
   }
+}
 
-  add({ key, parents, condition, forEach, keepFrom }: NewStep, row: NewJobRow): void {
-    const [queue, kind, name, priority, tags, spec, ...place] = row;
-    const job = JSON.stringify([queue, kind, name, priority, tags, spec, key, keepFrom]);
-    const group = forEach === null ? null : ([forEach.items, forEach.maxParallel] as const);
-    this.#jobs.push(job);
-    this.#steps.push([parents, condition, group, keepFrom, -priority, ...place]);
-    this.#size += job.length;
-  }
+const DEFAULT_JOB: NewJob = { ...DEFAULT_SPEC, runAt: null, delayMs: null, unique: null, dependsOn: [] };
 
-  /** In a buffer of its own, which can be transferred to the thread. */
-  encode(): NewStepsPiece {
-    const encoder = new TextEncoder();
-    return { jobs: encoder.encode(`[${this.#jobs.join(',')}]`), steps: encoder.encode(JSON.stringify(this.#steps)) };
-  }
+/** Most properties of most jobs have them: a third is left to send and to decode. */
+function withoutDefaults(job: NewJob): Partial<NewJob> {
+  return Object.fromEntries(Object.entries(job).filter(([name, value]) => !isDefault(name as keyof NewJob, value)));
+}
+
+function isDefault(name: keyof NewJob, value: unknown): boolean {
+  const usual: unknown = DEFAULT_JOB[name];
+  return value === usual || (isEmptyList(value) && isEmptyList(usual));
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
 }

@@ -1,14 +1,13 @@
-import { judgeEdges } from '../../../core/dag/judge.ts';
-import { isWaiting, type Job } from '../../../core/job.ts';
+import { type Dependency, isWaiting, type Job } from '../../../core/job.ts';
 import { dueOfReplaced, followsRunning, isForeign, replacesWaiting, type Unique } from '../../../core/unique.ts';
+import { edgesOf, placementOf } from '../../engine/graph/edges.ts';
 import { FLAG } from '../../flags.ts';
 import type { JobInsertOptions } from '../../job-store.ts';
 import { keyHeld, keyHeldElsewhere, tooYoungParent } from '../../refusals.ts';
 import type { Context } from '../base/context.ts';
 import { sql } from '../base/sql.ts';
-import { insertEdges } from '../graph/edges.ts';
+import { insertEdges, parentEndsOf } from '../graph/edges.ts';
 import { insertDependent } from '../graph/insert-dependent.ts';
-import { type DependencyRow, link, parentEndsOf } from '../graph/parents.ts';
 import { read } from '../reads/reading.ts';
 import { NEW_JOB } from '../sql/insert.ts';
 import { endWaiting } from './end-waiting.ts';
@@ -37,7 +36,7 @@ export interface InsertInput extends Rows, JobInsertOptions {
   /** The unique key of each row; `null` if no row has one. */
   uniques: (Unique | null)[] | null;
   /** The dependencies of each row; `null` if no row has any. */
-  dependencies: DependencyRow[][] | null;
+  dependencies: (readonly Dependency[])[] | null;
 }
 
 /** A new job's id, or an existing job. */
@@ -110,7 +109,7 @@ export function insertAll(
 interface OneByOne {
   rows: readonly NewJobRow[];
   lanes: string[];
-  dependencies: DependencyRow[][] | null;
+  dependencies: (readonly Dependency[])[] | null;
 }
 
 function insertOneByOne(
@@ -140,7 +139,7 @@ function insertOneByOne(
 interface Wanted {
   row: NewJobRow;
   unique: Unique | null;
-  dependencies: readonly DependencyRow[];
+  dependencies: readonly Dependency[];
   lanes: string[];
 }
 
@@ -172,7 +171,7 @@ function insertOne(context: Context, { row, unique, dependencies, lanes }: Wante
 function refuseConflicts(
   context: Context,
   uniques: readonly (Unique | null)[],
-  dependencies: readonly DependencyRow[][] | null,
+  dependencies: readonly (readonly Dependency[])[] | null,
 ): void {
   const keys = new Set<string>();
   uniques.forEach((unique, index) => {
@@ -186,7 +185,7 @@ function refuseConflicts(
     }
     keys.add(unique.key);
     if (holder === undefined || !isReplaced(unique, holder)) return;
-    const parents = dependencies?.[index]?.map(([parentId]) => parentId) ?? [];
+    const parents = dependencies?.[index]?.map((parent) => parent.jobId) ?? [];
     const young = parents.find((parentId) => parentId >= holder.jobId);
     if (young !== undefined) throw tooYoungParent(holder.jobId, young);
   });
@@ -202,8 +201,8 @@ function following(wanted: Wanted, after: number | null): Wanted {
   const [queue, kind, name, priority, tags, spec, ...rest] = wanted.row;
   const stored = JSON.stringify({ ...(JSON.parse(spec) as object), unique_after: after });
   const row: NewJobRow = [queue, kind, name, priority, tags, stored, ...rest];
-  if (wanted.dependencies.some(([parentId]) => parentId === after)) return { ...wanted, row };
-  return { ...wanted, row, dependencies: [...wanted.dependencies, [after, 'ended']] };
+  if (wanted.dependencies.some(({ jobId }) => jobId === after)) return { ...wanted, row };
+  return { ...wanted, row, dependencies: [...wanted.dependencies, { jobId: after, condition: 'ended' }] };
 }
 
 function askToStop({ database, effects, now }: Context, jobId: number): void {
@@ -227,8 +226,8 @@ function debounced(row: NewJobRow, unique: Unique, { createdAt }: Holder, now: n
 function replace(context: Context, jobId: number, { row, unique, dependencies, lanes }: Wanted): void {
   const { database, effects } = context;
   const [queue, kind, name, priority, tags, spec, lane, status, dueAt, expiresAt, flags] = row;
-  const { edges, counters } = link(dependencies, parentEndsOf(context, [dependencies]));
-  const fate = judgeEdges(counters, 'each');
+  const ends = parentEndsOf(context, [dependencies]);
+  const { counters, fate } = placementOf(dependencies, ends, 'each');
   const isFree = fate === 'free';
   const isChild = dependencies.length > 0;
   for (const name of fairQueuesOf([row])) context.fairQueues.add(name);
@@ -248,10 +247,10 @@ function replace(context: Context, jobId: number, { row, unique, dependencies, l
     isChild ? counters.missed : null,
   );
   database.run(sql.dropEdges, jobId);
-  insertEdges(context, [{ jobId, edges }]);
+  insertEdges(context, edgesOf(jobId, dependencies, ends));
   if (unique !== null) takeKey(context, jobId, unique);
   effects.changedJob(jobId);
-  if (typeof fate === 'object') skipReplaced(context, jobId, fate.skip);
+  if (fate === 'upstream_failed' || fate === 'condition') skipReplaced(context, jobId, fate);
   else if (isFree && status === 'scheduled') effects.willBeDue(dueAt);
   else if (isFree) {
     effects.madeWork();

@@ -8,7 +8,6 @@ import { laneKey, laneOf } from '../../../core/lane.ts';
 import { specFlags } from '../../flags.ts';
 import type { Inserted, JobInsertOptions } from '../../job-store.ts';
 import { decodeSpec, encodeSpec, type StoredSpec, uniqueKeyOf } from '../../spec.ts';
-import type { DependencyRow } from '../graph/parents.ts';
 import { specColumns } from '../reads/job-row.ts';
 import { NEW_JOB } from '../sql/insert.ts';
 import type { InsertAnswer, InsertedRow, InsertInput } from './insert.ts';
@@ -93,10 +92,6 @@ function hasFairKey(spec: string): boolean {
   return spec.includes('"fair_key"') && 'fair_key' in (JSON.parse(spec) as StoredSpec);
 }
 
-export function encodeDependencies({ dependsOn }: NewJob): DependencyRow[] {
-  return dependsOn.map(({ jobId, condition }) => [jobId, condition]);
-}
-
 /** The job that a new row becomes, without reading it from the database. */
 function freshJob(row: NewJobRow, id: number, { now, rerunOf }: { now: number; rerunOf?: number }): Job {
   const [queue, kind, name, priority, tags, spec, , status, dueAt, expiresAt] = row;
@@ -167,7 +162,7 @@ export function insertCall(jobs: readonly NewJob[], now: number, options: JobIns
       work: later.length < rows.length,
       dueAt: later.length === 0 ? null : later.reduce((a, b) => Math.min(a, b)),
       uniques: jobs.some((job) => job.unique !== null) ? jobs.map((job) => job.unique) : null,
-      dependencies: jobs.some((job) => job.dependsOn.length > 0) ? jobs.map(encodeDependencies) : null,
+      dependencies: jobs.some((job) => job.dependsOn.length > 0) ? jobs.map(({ dependsOn }) => dependsOn) : null,
       now,
     },
     decode: ({ items, replayed }) => ({

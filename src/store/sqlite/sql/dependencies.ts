@@ -8,6 +8,24 @@ export const dependenciesSql = {
 
   // SQLite only: new jobs and successes have statements of their own.
   markParents: `update live set flags = flags | ${FLAG.hasChildren} where job_id in (select value from json_each(?))`,
+  /** ?1 rows [...new job up to its spec, workflow, key, rerun of], ?2 now, ?3 the first one's id. */
+  insertLinkedJobs: `insert into job (id, queue, kind, name, priority, tags, created_at, spec, workflow_id, step_key, rerun_of)
+    select ?3 + key, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ?2, value ->> 5, value ->> 6,
+      value ->> 7, value ->> 8
+    from json_each(?1)`,
+  /** ?1 rows [id, lane, rank, status, due, expires, flags, open, held, broken, missed], ?2 now: a group has started. */
+  insertLinkedLive: `insert into live (job_id, lane, rank, status, due, expires_at, flags, open_edges, held_edges,
+      broken_edges, missed_edges, started_at)
+    select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8,
+      value ->> 9, value ->> 10, iif(value ->> 3 = 'running', ?2, null)
+    from json_each(?1)`,
+  /** ?1 rows [id, status, reason, due], ?2 now. */
+  insertLinkedEnds: `insert into run (job_id, attempt, status, reason, outcome, ended_at, due, attempts, failures,
+      interruptions, snoozes, losses)
+    select value ->> 0, 0, value ->> 1, value ->> 2, value ->> 1, ?2, value ->> 3, 0, 0, 0, 0, 0 from json_each(?1)`,
+  /** ?1 rows [id, the job whose result it takes over]. */
+  keepResults: `insert into result (job_id, value) select i.value ->> 0, x.value
+    from json_each(?1) i join result x on x.job_id = i.value ->> 1`,
   /** ?1 rows [child, parent, condition, state]. */
   insertEdges: `insert into edge (child_id, parent_id, condition, state)
     select value ->> 0, value ->> 1, value ->> 2, value ->> 3 from json_each(?1)`,

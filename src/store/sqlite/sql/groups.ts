@@ -1,7 +1,6 @@
 /** Groups and their items. */
 
 export const groupsSql = {
-  insertGroups: 'insert into job_group (job_id, source, max_parallel, needs_items) values (?, ?, ?, ?)',
   /** ?1 the first id, ?2 the group, ?3 now, ?4 specs as text. */
   insertItems: `insert into job (id, queue, kind, name, priority, tags, created_at, spec, workflow_id, step_key, group_id,
       group_index)

@@ -48,10 +48,4 @@ export const insertSql = {
   insertLive: `insert into live (job_id, lane, rank, status, due, expires_at, flags)
     select ?1 + key, ?3 ->> (${at('lane')}), -(${at('priority')}), ${at('status')}, ${at('dueAt')}, ${at('expiresAt')}, ?4 | (${at('flags')})
     from json_each(?2)`,
-  /** ?1 the first id, ?2 rows that end with the counters of their edges, ?3 the ids of the lanes. */
-  insertDependentLive: `insert into live (job_id, lane, rank, status, due, expires_at, flags, open_edges, held_edges,
-      broken_edges, missed_edges)
-    select ?1 + key, ?3 ->> (${at('lane')}), -(${at('priority')}), ${at('status')}, ${at('dueAt')}, ${at('expiresAt')}, ${at('flags')},
-      value ->> 11, value ->> 12, value ->> 13, value ->> 14
-    from json_each(?2)`,
 };

@@ -1,36 +1,27 @@
 /** Inserts jobs that depend on others, and steps of workflows. */
 
 import type { EdgeCounters } from '../../../core/dag/edge-counters.ts';
-import type { NewJob } from '../../../core/job.ts';
 import type { Placement } from '../../engine/graph/edges.ts';
 import { FLAG } from '../../flags.ts';
+import type { LinkedJob } from '../../sql/tx.ts';
 import type { Context } from '../base/context.ts';
 import type { Session } from '../base/database.ts';
 import { numbers } from '../base/values.ts';
 import { columnsOf, ownFlags, PIECE } from '../jobs/insert-rows.ts';
-
-/** A new job with its place in the graph. */
-export interface LinkedJob {
-  job: NewJob;
-  lane: number;
-  placement: Placement;
-  /** Flags beside those that follow from the job and its placement. */
-  flags: number;
-  step: { workflowId: number; key: string; keepFrom: number | null } | null;
-}
 
 /** Inserts jobs without their edges. Returns their ids, in ascending order. */
 export async function insertLinked(
   { sql }: Context,
   session: Session,
   linked: readonly LinkedJob[],
+  lanes: readonly number[],
 ): Promise<number[]> {
   const ids: number[] = [];
   for (let start = 0; start < linked.length; start += PIECE) {
     const piece = linked.slice(start, start + PIECE);
     const columns = columnsOf(
       piece.map(({ job }) => job),
-      piece.map(({ lane }) => lane),
+      lanes.slice(start, start + PIECE),
     );
     const counter = (name: keyof EdgeCounters) =>
       numbers(piece.map(({ placement }) => (hasParents(placement) ? placement.counters[name] : null)));

@@ -53,3 +53,10 @@ test('words: phrases that were reworded do not come back', () => {
   });
   assert.deepEqual(found, []);
 });
+
+test('words: the glossary has at most 80 terms, and each of them once', () => {
+  const text = readFileSync(join(root, 'docs', 'glossary.md'), 'utf8');
+  const terms = [...text.matchAll(/\*\*(\w[^*]*)\*\*/g)].map(([, term]) => (term as string).toLowerCase());
+  assert.ok(terms.length > 60 && terms.length <= 80, String(terms.length));
+  assert.deepEqual(terms, [...new Set(terms)]);
+});

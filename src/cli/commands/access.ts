@@ -13,6 +13,7 @@ import { TOKEN_ROLES } from '../../core/token.ts';
 import { version } from '../../node/version.ts';
 import { browserUrl, findLocalServer } from '../../ops/local-server.ts';
 import {
+  addListing,
   changeEach,
   clientCommand,
   connect,
@@ -22,19 +23,17 @@ import {
   outputOf,
   print,
   printData,
-  refuseExtra,
-  terminalWidth,
 } from '../client-command.ts';
 import { note } from '../errors/report.ts';
 import { settingsFrom } from '../flags/setting.ts';
 import { collectList, countFlag, durationFlag, oneOfFlag, pastFlag } from '../flags/values.ts';
 import { jsonText } from '../output/json-text.ts';
 import { oneLine } from '../output/style.ts';
-import { type Column, listText, renderTable } from '../output/table.ts';
+import { type Column, printList } from '../output/table.ts';
 import { when } from '../output/when.ts';
 
 const TOKEN_COLUMNS: readonly Column<Token>[] = [
-  { title: 'TOKEN', text: (token) => oneLine(token.name), flexible: true },
+  { title: 'TOKEN', text: (token) => oneLine(token.name), flexible: true, identifies: true },
   { title: 'ROLE', text: (token) => token.role },
   { title: 'QUEUES', text: (token) => token.queues?.join(',') ?? 'all' },
   { title: 'STATE', text: stateOf, format: (token) => (token.valid ? 'green' : 'gray') },
@@ -44,25 +43,16 @@ const TOKEN_COLUMNS: readonly Column<Token>[] = [
   { title: 'LAST USED', text: (token) => when(token.last_used_at) },
 ];
 
+const TOKENS = { columns: TOKEN_COLUMNS, id: ({ name }: Token) => name, none: 'no tokens' };
+
 /** `workron tokens`: lists them; `create`, `rotate` and `revoke` change them. */
 export function tokensCommand(): Command {
-  const command = clientCommand('tokens', 'List tokens of the API; create, rotate or revoke them').alias('token');
-  command.allowExcessArguments().action(async () => {
-    refuseExtra(command);
-    await listTokens(command);
+  const command = listCommand('tokens', 'List tokens of the API; create, rotate or revoke them').alias('token');
+  addListing(command, 'List tokens, without the tokens themselves', async (called) => {
+    const { items } = await connect(called).json(routes.listTokens);
+    printList(items, TOKENS, outputOf(called));
   });
-  const ls = clientCommand('ls', 'List tokens, without the tokens themselves');
-  command.addCommand(ls.action(() => listTokens(ls)));
-  for (const child of [createCommand(), rotateCommand(), revokeCommand()]) command.addCommand(child);
-  return command;
-}
-
-async function listTokens(command: Command): Promise<void> {
-  const { items } = await connect(command).json(routes.listTokens);
-  const { json, quiet } = outputOf(command);
-  if (json) printData(items, json);
-  else if (quiet) print(items.map((token) => `${token.name}\n`).join(''));
-  else print(items.length === 0 ? 'no tokens' : renderTable(TOKEN_COLUMNS, items, terminalWidth()));
+  return command.addCommand(createCommand()).addCommand(rotateCommand()).addCommand(revokeCommand());
 }
 
 interface CreateOptions {
@@ -252,6 +242,6 @@ export function auditCommand(): Command {
       seen += page.items.length;
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined && seen < most);
-    if (!jsonLines) print(listText(entries, AUDIT_LISTING, outputOf(command)));
+    if (!jsonLines) printList(entries, AUDIT_LISTING, outputOf(command));
   });
 }

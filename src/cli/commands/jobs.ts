@@ -15,7 +15,7 @@ import { countFlag } from '../flags/values.ts';
 import { watch } from '../follow/watch.ts';
 import { dependencyText, describeJob, progressText } from '../output/job.ts';
 import { oneLine, stateFormat, stateText } from '../output/style.ts';
-import { type Column, listText } from '../output/table.ts';
+import { type Column, listText, listUpTo, printList } from '../output/table.ts';
 import { between, clock, moment, runTime, waitsFor, when, withMoments } from '../output/when.ts';
 import { jobsRmCommand } from './change.ts';
 
@@ -78,12 +78,11 @@ function jobsLsCommand(name: string): Command {
       };
       if (options.watch) await watch(async () => listText((await read()).jobs, LISTING, output), WATCH_EVERY_MS);
       const { jobs, more, searchedBackTo } = await read();
-      print(listText(jobs, LISTING, output));
+      printList(jobs, LISTING, output, more);
       if (output.json || output.quiet) return;
       const cut = jobs.find((job) => job.cut !== undefined);
       if (cut !== undefined) note(`long fields are cut; see all with: workron job ${cut.id}`);
-      if (more) note(`showing ${jobs.length}; use --limit to see more`);
-      else if (searchedBackTo !== null) note(`searched back to ${searchedBackTo}; older jobs may match`);
+      if (!more && searchedBackTo !== null) note(`searched back to ${searchedBackTo}; older jobs may match`);
     });
 }
 
@@ -138,8 +137,6 @@ function jobShowCommand(name: string): Command {
   });
 }
 
-const MAX_PAGE_SIZE = 200;
-
 interface JobList {
   jobs: ListedJob[];
   /** True if more jobs match. */
@@ -148,19 +145,15 @@ interface JobList {
   searchedBackTo: string | null;
 }
 
-/** Returns the newest `limit` jobs that match, from as many pages as needed. */
+/** Returns the newest `limit` jobs that match. */
 export async function listJobs(connection: Connection, filter: Filter, limit: number): Promise<JobList> {
-  const jobs: ListedJob[] = [];
-  let cursor: string | undefined;
-  for (;;) {
-    const size = Math.min(MAX_PAGE_SIZE, limit - jobs.length);
-    const page = await connection.json(routes.listJobs, { query: { ...filter, limit: size, cursor } });
-    jobs.push(...page.items);
-    if (page.next_cursor === null || jobs.length >= limit) {
-      return { jobs, more: page.next_cursor !== null, searchedBackTo: page.searched_back_to ?? null };
-    }
-    cursor = page.next_cursor;
-  }
+  let searchedBackTo: string | null = null;
+  const { rows, more } = await listUpTo(limit, async (page) => {
+    const found = await connection.json(routes.listJobs, { query: { ...filter, ...page } });
+    searchedBackTo = found.searched_back_to ?? null;
+    return found;
+  });
+  return { jobs: rows, more, searchedBackTo };
 }
 
 /** At most this number of kinds of pending jobs is asked about. */

@@ -9,7 +9,7 @@ import { collectNotify, countFlag, durationFlag, type NotifyFlag } from '../flag
 import { waitForEnd } from '../follow/wait.ts';
 import { oneLine } from '../output/style.ts';
 import type { Column } from '../output/table.ts';
-import { listText } from '../output/table.ts';
+import { printList } from '../output/table.ts';
 
 const TIMEOUT_MS = 60_000;
 const MAX_TARGETS = 16;
@@ -31,7 +31,7 @@ export function notifyCommand(): Command {
   const command = listCommand('notify', 'List the targets of notifications of the installation; try targets');
   addListing(command, 'List the targets of the installation', async (called) => {
     const { items } = await connect(called).json(routes.listNotifyTargets);
-    print(listText(items, LISTING, outputOf(called)));
+    printList(items, LISTING, outputOf(called));
   });
   return command.addCommand(testCommand());
 }

@@ -27,7 +27,7 @@ import { note } from '../errors/report.ts';
 import { countFlag, limitFlag, rateOrNone } from '../flags/values.ts';
 import { quote } from '../input/shell-line.ts';
 import { factsText, oneLine } from '../output/style.ts';
-import { type Column, listText } from '../output/table.ts';
+import { type Column, printList } from '../output/table.ts';
 import { span, when } from '../output/when.ts';
 import { lateWaits } from './worries.ts';
 
@@ -62,7 +62,7 @@ export function queuesCommand(): Command {
       const text = standstillText(waits.get(queue.name));
       return text === null ? queue : { ...queue, note: text };
     });
-    print(listText(rows, LISTING, output));
+    printList(rows, LISTING, output);
   });
   command.addCommand(queueShowCommand());
   command.addCommand(changeCommand('pause', 'Stop starting jobs of these queues', () => ({ paused: true })));
@@ -229,7 +229,7 @@ export function limitsCommand(): Command {
   const command = listCommand('limits', 'List the limits of keys; set them for all jobs').alias('limit');
   addListing(command, 'List limits of keys', async (called) => {
     const { items } = await connect(called).json(routes.listLimits);
-    print(listText(items, LIMIT_LISTING, outputOf(called)));
+    printList(items, LIMIT_LISTING, outputOf(called));
   });
   const set = clientCommand('set', "Cap running jobs per key, overriding the jobs' own limits");
   set.option('--max <NUMBER>', 'Maximum running jobs, over all workers', countFlag(1, 1_000_000));

@@ -2,7 +2,7 @@
 
 import { Command } from 'commander';
 import { routes } from '../../api/routes.ts';
-import type { ScheduleDetail, SchedulePage } from '../../api/schedule.ts';
+import type { ScheduleDetail } from '../../api/schedule.ts';
 import type { LedgerEntry } from '../../api/tick.ts';
 import { isWorkronError } from '../../core/error.ts';
 import { type WallTime, wallTimeOf } from '../../core/schedule/clock-note.ts';
@@ -22,13 +22,10 @@ import {
   terminalWidth,
 } from '../client-command.ts';
 import { CliError, EXIT } from '../errors/cli-error.ts';
-import { note } from '../errors/report.ts';
 import { countFlag, instantFlag, oneOfFlag } from '../flags/values.ts';
 import { CLOCK_TEXTS, describeSchedule, LEDGER_COLUMNS, nextColumns, SCHEDULE_COLUMNS } from '../output/schedule.ts';
 import { bold, dim } from '../output/style.ts';
-import { type Column, listText, renderTable } from '../output/table.ts';
-
-const MAX_PAGE_SIZE = 200;
+import { type Column, listUpTo, printList, renderTable } from '../output/table.ts';
 
 const LISTING = { columns: SCHEDULE_COLUMNS, id: ({ name }: ScheduleDetail) => name, none: 'no schedules' };
 
@@ -44,19 +41,11 @@ export function scheduleLsCommand(): Command {
     .option('--owner <NAME>', 'Of this owner')
     .option('-n, --limit <NUMBER>', 'Maximum number of rows', countFlag(1, 1_000_000), 50);
   return command.action(async (text: string | undefined, { owner, limit }: Flags) => {
-    const output = outputOf(command);
-    const schedules: ScheduleDetail[] = [];
-    let cursor: string | undefined;
-    do {
-      const size = Math.min(MAX_PAGE_SIZE, limit - schedules.length);
-      const query = { q: text, owner, limit: size, cursor };
-      const page: SchedulePage = await connect(command).json(routes.listSchedules, { query });
-      schedules.push(...page.items);
-      cursor = page.next_cursor ?? undefined;
-    } while (cursor !== undefined && schedules.length < limit);
-    print(listText(schedules, LISTING, output));
-    if (cursor !== undefined && !output.json && !output.quiet)
-      note(`showing ${schedules.length}; use --limit to see more`);
+    const connection = connect(command);
+    const { rows, more } = await listUpTo(limit, (page) =>
+      connection.json(routes.listSchedules, { query: { q: text, owner, ...page } }),
+    );
+    printList(rows, LISTING, outputOf(command), more);
   });
 }
 
@@ -115,10 +104,7 @@ export function scheduleTicksCommand(): Command {
   return command.action(async (name: string, { limit, key, kind, verdict }: TickFlags) => {
     const query = { key, kind, verdict, limit };
     const page = await connect(command).json(routes.listTicks, { params: { name }, query });
-    const output = outputOf(command);
-    print(listText(page.items, TICKS, output));
-    if (page.next_cursor !== null && !output.json && !output.quiet)
-      note(`showing ${page.items.length}; use --limit to see more`);
+    printList(page.items, TICKS, outputOf(command), page.next_cursor !== null);
   });
 }
 

@@ -3,22 +3,22 @@ import { Argument, type Command } from 'commander';
 import { routes } from '../../api/routes.ts';
 import type { Secret } from '../../api/secret.ts';
 import {
+  addListing,
   changeEach,
   clientCommand,
   connect,
+  listCommand,
   outputOf,
   print,
   printData,
-  refuseExtra,
-  terminalWidth,
 } from '../client-command.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { oneLine } from '../output/style.ts';
-import { type Column, renderTable } from '../output/table.ts';
+import { type Column, printList } from '../output/table.ts';
 import { when } from '../output/when.ts';
 
 const COLUMNS: readonly Column<Secret>[] = [
-  { title: 'SECRET', text: (secret) => oneLine(secret.name), flexible: true },
+  { title: 'SECRET', text: (secret) => oneLine(secret.name), flexible: true, identifies: true },
   { title: 'KEY', text: (secret) => secret.key_id },
   {
     title: 'READABLE',
@@ -28,25 +28,16 @@ const COLUMNS: readonly Column<Secret>[] = [
   { title: 'SET', text: (secret) => when(secret.updated_at) },
 ];
 
+const LISTING = { columns: COLUMNS, id: ({ name }: Secret) => name, none: 'no secrets' };
+
 /** `workron secrets`: lists them; `set`, `rm` and `rotate` change them. No command shows a value. */
 export function secretsCommand(): Command {
-  const command = clientCommand('secrets', 'List secrets; set, delete or rotate them').alias('secret');
-  command.allowExcessArguments().action(async () => {
-    refuseExtra(command);
-    await listSecrets(command);
+  const command = listCommand('secrets', 'List secrets; set, delete or rotate them').alias('secret');
+  addListing(command, 'List secrets, without their values', async (called) => {
+    const { items } = await connect(called).json(routes.listSecrets);
+    printList(items, LISTING, outputOf(called));
   });
-  const ls = clientCommand('ls', 'List secrets, without their values');
-  command.addCommand(ls.action(() => listSecrets(ls)));
-  for (const child of [setCommand(), rmCommand(), rotateCommand()]) command.addCommand(child);
-  return command;
-}
-
-async function listSecrets(command: Command): Promise<void> {
-  const { items } = await connect(command).json(routes.listSecrets);
-  const { json, quiet } = outputOf(command);
-  if (json) printData(items, json);
-  else if (quiet) print(items.map((secret) => `${secret.name}\n`).join(''));
-  else print(items.length === 0 ? 'no secrets' : renderTable(COLUMNS, items, terminalWidth()));
+  return command.addCommand(setCommand()).addCommand(rmCommand()).addCommand(rotateCommand());
 }
 
 function setCommand(): Command {

@@ -24,7 +24,7 @@ import {
 import type { Connection } from '../connection.ts';
 import { CliError, EXIT } from '../errors/cli-error.ts';
 import { factsText, oneLine } from '../output/style.ts';
-import { type Column, listText, renderTable } from '../output/table.ts';
+import { type Column, printList, renderTable } from '../output/table.ts';
 import { when } from '../output/when.ts';
 import { JOB_COLUMNS, listJobs } from './jobs.ts';
 
@@ -52,7 +52,7 @@ const LISTING = { columns: COLUMNS, id: ({ id }: Worker) => id, none: 'no worker
 export function workersCommand(): Command {
   const command = listCommand('workers', 'List and show workers; drain and undrain them');
   addListing(command, 'List workers', async (called) => {
-    print(listText(await listWorkers(connect(called)), LISTING, outputOf(called)));
+    printList(await listWorkers(connect(called)), LISTING, outputOf(called));
   });
   return command.addCommand(workerShowCommand()).addCommand(drainCommand()).addCommand(undrainCommand());
 }

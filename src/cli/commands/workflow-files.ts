@@ -2,10 +2,11 @@
 
 import { Command, Option } from 'commander';
 import { countText } from '../../api/count-text.ts';
+import { allPages } from '../../api/http-client.ts';
 import { routes } from '../../api/routes.ts';
 import type { WorkflowDefinition } from '../../api/workflow/definition.ts';
 import type { SourceProblem } from '../../api/workflow/source.ts';
-import type { Definition, DefinitionPage } from '../../api/workflow/stored.ts';
+import type { Definition } from '../../api/workflow/stored.ts';
 import type { Workflow } from '../../api/workflow/workflow.ts';
 import {
   changeEach,
@@ -23,11 +24,9 @@ import type { Connection } from '../connection.ts';
 import { EXIT } from '../errors/cli-error.ts';
 import { nameOfInput } from '../input/file.ts';
 import { definedWorkflow, problemsText, readWorkflow, workflowName } from '../input/workflow.ts';
-import { drawGraph } from '../output/graph/draw-graph.ts';
 import { bold, dim } from '../output/style.ts';
-import { listText } from '../output/table.ts';
+import { printList } from '../output/table.ts';
 import {
-  boxOf,
   DEFINITION_COLUMNS,
   describeDefinition,
   paramLines,
@@ -48,14 +47,10 @@ export function workflowDefinitionsCommand(): Command {
   const command = listCommand('definitions', 'List stored workflows in their latest versions').alias('defs');
   return command.action(async () => {
     const connection = connect(command);
-    const found: Definition[] = [];
-    let cursor: string | undefined;
-    do {
-      const page: DefinitionPage = await connection.json(routes.listDefinitions, { query: { limit: 200, cursor } });
-      found.push(...page.items);
-      cursor = page.next_cursor ?? undefined;
-    } while (cursor !== undefined);
-    print(listText(found, LISTING, outputOf(command)));
+    const found = await allPages((cursor) =>
+      connection.json(routes.listDefinitions, { query: { limit: 200, cursor } }),
+    );
+    printList(found, LISTING, outputOf(command));
   });
 }
 
@@ -87,21 +82,16 @@ function nameOf(deleted: Definition | Workflow): string {
 }
 
 interface Flags {
-  ascii?: boolean;
   mermaid?: boolean;
   dot?: boolean;
   source?: boolean;
 }
 
-/** The maximum width of a drawing in a pipe. */
-const MAX_DRAWING_WIDTH = 300;
-
-/** `workron workflow show ID|NAME|FILE`: shows a run or a stored workflow, or draws the graph of a file. */
+/** `workron workflow show ID|NAME|FILE`: shows a run, a stored workflow, or the steps of a file. */
 export function workflowShowCommand(): Command {
-  const command = clientCommand('show', 'Show a run, a stored workflow, or the graph of a file')
+  const command = clientCommand('show', 'Show a run, a stored workflow, or the steps of a file')
     .argument('<workflow>', 'The id of a run, a stored workflow (etl, etl@3), or a file (./etl.yaml, - is stdin)')
     .option('--source', 'Print the file of a stored workflow')
-    .option('--ascii', 'Draw with plain characters')
     .addOption(new Option('--mermaid', 'Print a Mermaid flowchart of a file').conflicts(['dot', 'json']))
     .addOption(new Option('--dot', 'Print a Graphviz document of a file').conflicts(['mermaid', 'json']));
   return command.action(async (path: string, flags: Flags) => {
@@ -113,7 +103,7 @@ export function workflowShowCommand(): Command {
     if (json) printData(definition, json);
     else if (flags.mermaid) print(workflowMermaid(definition));
     else if (flags.dot) print(workflowDot(definition));
-    else print(picture(definition, flags.ascii ?? prefersAscii(process.env)));
+    else print(described(definition));
   });
 }
 
@@ -131,17 +121,9 @@ async function showStored(
   else print(quiet ? found.name : describeDefinition(found));
 }
 
-function picture(definition: WorkflowDefinition, ascii: boolean): string {
+function described(definition: WorkflowDefinition): string {
   const about = definition.description === null ? '' : `\n${dim(definition.description.trim())}`;
-  const width = terminalWidth() ?? MAX_DRAWING_WIDTH;
-  const drawing = drawGraph(definition.steps.map(boxOf), { ascii, width }) ?? stepTable(definition, terminalWidth());
-  return `${bold(definition.name)}${about}\n${paramLines(definition)}\n${drawing}`;
-}
-
-/** True if the locale of the terminal is not UTF-8. */
-function prefersAscii(env: NodeJS.ProcessEnv): boolean {
-  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'];
-  return env['TERM'] === 'dumb' || (locale !== undefined && locale !== '' && !/utf-?8/i.test(locale));
+  return `${bold(definition.name)}${about}\n${paramLines(definition)}\n${stepTable(definition, terminalWidth())}`;
 }
 
 /** `workron workflow lint FILE…`: prints all problems with line and column. Exit code 2 for errors, 0 for warnings. */

@@ -17,12 +17,11 @@ import {
   workflowId,
 } from '../client-command.ts';
 import type { Connection } from '../connection.ts';
-import { note } from '../errors/report.ts';
 import { countFlag, oneOfFlag } from '../flags/values.ts';
 import { followToEnd } from '../follow/workflow.ts';
 import { stepTree } from '../output/step-tree.ts';
 import { dim, oneLine, stateFormat, stateText } from '../output/style.ts';
-import { type Column, listText } from '../output/table.ts';
+import { type Column, listUpTo, printList } from '../output/table.ts';
 import { between, when } from '../output/when.ts';
 
 const MAX_PAGE_SIZE = 200;
@@ -72,10 +71,14 @@ export function workflowLsCommand(): Command {
     .option('-n, --limit <NUMBER>', 'Maximum number of rows', countFlag(1, 1_000_000), 50);
   return command.action(async (flags: Flags) => {
     const output = outputOf(command);
-    const { workflows, more } = await list(connect(command), flags);
-    const plain = output.json || output.quiet;
-    print(listText(plain ? workflows : await withFailures(connect(command), workflows), LISTING, output));
-    if (more && !output.json && !output.quiet) note(`showing ${workflows.length}; use --limit to see more`);
+    const connection = connect(command);
+    const { limit, ...filter } = flags;
+    const query = { status: filter.status, name: filter.name, definition: filter.definition };
+    const { rows, more } = await listUpTo(limit, (page) =>
+      connection.json(routes.listWorkflows, { query: { ...query, ...page } }),
+    );
+    const isPlain = output.json !== false || output.quiet;
+    printList(isPlain ? rows : await withFailures(connection, rows), LISTING, output, more);
   });
 }
 
@@ -100,23 +103,6 @@ async function withFailures(connection: Connection, workflows: readonly ListedWo
     const failure = failures.get(workflow.id);
     return failure === undefined ? workflow : { ...workflow, failure };
   });
-}
-
-async function list(
-  connection: Connection,
-  { status, name, definition, limit }: Flags,
-): Promise<{ workflows: ListedWorkflow[]; more: boolean }> {
-  const workflows: ListedWorkflow[] = [];
-  let cursor: string | undefined;
-  for (;;) {
-    const size = Math.min(MAX_PAGE_SIZE, limit - workflows.length);
-    const page = await connection.json(routes.listWorkflows, {
-      query: { status, name, definition, limit: size, cursor },
-    });
-    workflows.push(...page.items);
-    if (page.next_cursor === null || workflows.length >= limit) return { workflows, more: page.next_cursor !== null };
-    cursor = page.next_cursor;
-  }
 }
 
 /** `workron workflow get ID`: shows its steps and their states. */

@@ -21,7 +21,7 @@ import { workflowGetCommand, workflowLsCommand } from './workflow-runs.ts';
 export function workflowCommand(): Command {
   const command = new Command('workflow')
     .aliases(['wf', 'workflows'])
-    .description('Run, watch, check and draw workflows');
+    .description('Run, watch, check and change workflows');
   command.addCommand(workflowDefinitionsCommand());
   command.addCommand(workflowRmCommand());
   command.addCommand(workflowRunCommand());

@@ -30,11 +30,11 @@ export function stepTree(workflow: WorkflowDetail, size: TreeSize): string {
   const dropped = all ? new Set<string>() : droppedOf(workflow.steps);
   const steps = workflow.steps.filter(({ key }) => !dropped.has(key));
   const title = titleLine(workflow, width);
-  const places = treeOf(steps);
+  const tree = treeOf(steps);
   const fits = rows === undefined || steps.length < rows - 1;
   const lines =
-    fits && places.every(({ prefix }) => prefix.length <= 3 * DEEPEST)
-      ? places.map(({ step, prefix }) => stepLine(step, prefix, size))
+    fits && tree.every(({ prefix }) => prefix.length <= 3 * DEEPEST)
+      ? tree.map(({ step, prefix }) => stepLine(step, prefix, size))
       : mattering(steps, rows === undefined ? steps.length : Math.max(1, rows - 3), size);
   const rest = dropped.size === 0 ? [] : [`   … ${dropped.size} skipped (${reasonText('upstream_failed')})`];
   return `${[title, ...lines, ...rest].join('\n')}\n`;
@@ -65,13 +65,13 @@ function startOf({ started_at, steps }: WorkflowDetail): string | null {
   return starts.toSorted()[0] ?? null;
 }
 
-interface Place {
+interface TreeLine {
   step: StepState;
   prefix: string;
 }
 
 /** Puts each step below its deepest parent. Not recursive, as chains may be long. */
-function treeOf(steps: readonly StepState[]): Place[] {
+function treeOf(steps: readonly StepState[]): TreeLine[] {
   const depths = new Map<string, number>();
   const children = new Map<string | null, StepState[]>();
   for (const step of steps) {
@@ -84,16 +84,16 @@ function treeOf(steps: readonly StepState[]): Place[] {
     if (siblings === undefined) children.set(under, [step]);
     else siblings.push(step);
   }
-  const places: Place[] = [];
+  const found: TreeLine[] = [];
   const waiting = branch(children.get(null) ?? [], '').reverse();
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    places.push({ step: next.step, prefix: next.prefix });
+    found.push({ step: next.step, prefix: next.prefix });
     for (const child of branch(children.get(next.step.key) ?? [], next.below).reverse()) waiting.push(child);
   }
-  return places;
+  return found;
 }
 
-function branch(steps: readonly StepState[], above: string): (Place & { below: string })[] {
+function branch(steps: readonly StepState[], above: string): (TreeLine & { below: string })[] {
   return steps.map((step, index) => {
     const last = index === steps.length - 1;
     return { step, prefix: `${above}${last ? '└─ ' : '├─ '}`, below: above + (last ? '   ' : '│  ') };

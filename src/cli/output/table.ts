@@ -5,8 +5,9 @@
 
 import module from 'node:module';
 import { didYouMean } from '../../core/suggest.ts';
-import { dataText, type Output, terminalWidth } from '../client-command.ts';
+import { dataText, type Output, print, terminalWidth } from '../client-command.ts';
 import { usageError } from '../errors/cli-error.ts';
+import { note } from '../errors/report.ts';
 import { dim, styled } from './style.ts';
 
 export interface Column<Row> {
@@ -170,12 +171,40 @@ export function displayWidth(text: string): number {
   return measure(text);
 }
 
+const MAX_PAGE_SIZE = 200;
+
 interface Listing<Row> {
   columns: readonly Column<Row>[];
   /** What `-q` prints of a row. */
   id(row: Row): string;
   /** Printed instead of an empty table. */
   none: string;
+}
+
+interface Page<Row> {
+  items: readonly Row[];
+  next_cursor: string | null;
+}
+
+/** The first `limit` rows, from as many pages as needed, and whether there are more. */
+export async function listUpTo<Row>(
+  limit: number,
+  read: (page: { limit: number; cursor: string | undefined }) => Promise<Page<Row>>,
+): Promise<{ rows: Row[]; more: boolean }> {
+  const rows: Row[] = [];
+  let cursor: string | undefined;
+  for (;;) {
+    const page = await read({ limit: Math.min(MAX_PAGE_SIZE, limit - rows.length), cursor });
+    rows.push(...page.items);
+    if (page.next_cursor === null || rows.length >= limit) return { rows, more: page.next_cursor !== null };
+    cursor = page.next_cursor;
+  }
+}
+
+/** Prints rows, and says if there are more of them. */
+export function printList<Row>(rows: readonly Row[], listing: Listing<Row>, output: Output, more = false): void {
+  print(listText(rows, listing, output));
+  if (more && !output.json && !output.quiet) note(`showing ${rows.length}; use --limit to see more`);
 }
 
 export function listText<Row>(rows: readonly Row[], listing: Listing<Row>, output: Output): string {

@@ -1,26 +1,13 @@
 /** Steps and parameters of a workflow as text. */
 
 import type { StepDefinition, WorkflowDefinition } from '../../api/workflow/definition.ts';
-import type { Param } from '../../api/workflow/params.ts';
 import type { Definition, DefinitionDetail } from '../../api/workflow/stored.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { terminalWidth } from '../client-command.ts';
-import type { GraphBox } from './graph/draw-graph.ts';
 import { jsonText } from './json-text.ts';
 import { bold, dim, oneLine, stateFormat, stateText, styled } from './style.ts';
-import { type Column, renderTable, truncate } from './table.ts';
+import { type Column, renderTable } from './table.ts';
 import { span, when } from './when.ts';
-
-const MAX_NOTE_WIDTH = 36;
-
-/** The key of a step, and its notes below. */
-export function boxOf(step: StepDefinition): GraphBox {
-  return {
-    key: step.key,
-    dependsOn: step.dependsOn,
-    lines: [step.key, ...notesOf(step).map((note) => truncate(note, MAX_NOTE_WIDTH))],
-  };
-}
 
 /** Notes on a step: `if failure`, `for each of 3`, `may fail`. */
 function notesOf(step: StepDefinition): string[] {
@@ -38,7 +25,6 @@ function forEachText({ forEach, maxParallel }: StepDefinition): string {
   return `for each of ${forEach.param === undefined ? forEach.output : `param ${forEach.param}`}${parallel}`;
 }
 
-/** A table for graphs that are too large to draw. */
 export function stepTable({ steps }: WorkflowDefinition, width: number | undefined): string {
   return renderTable<StepDefinition>(
     [
@@ -55,16 +41,7 @@ export function stepTable({ steps }: WorkflowDefinition, width: number | undefin
 
 /** One line for each parameter. */
 export function paramLines({ params }: WorkflowDefinition): string {
-  return params.map((param) => `${dim('param')} ${param.name}: ${describeParam(param)}\n`).join('');
-}
-
-function describeParam(param: Param): string {
-  const parts: string[] = [param.type];
-  if (param.enum !== null) parts.push(`one of ${param.enum.map(String).join(', ')}`);
-  if (param.default !== undefined) parts.push(`default ${jsonText(param.default)}`);
-  else parts.push(param.required ? 'required' : 'optional');
-  if (param.description !== null) parts.push(oneLine(param.description));
-  return parts.join('; ');
+  return params.map((param) => `${dim('param')} ${param.name}: ${paramText(param)}\n`).join('');
 }
 
 export function workflowMermaid({ steps }: WorkflowDefinition): string {
@@ -160,11 +137,19 @@ function paramName({ name, required }: Definition['params'][number]): string {
   return required ? `${name}*` : name;
 }
 
-function paramText(param: Definition['params'][number]): string {
+interface ShownParam {
+  type: string;
+  enum: readonly unknown[] | null;
+  required: boolean;
+  default?: unknown;
+  description: string | null;
+}
+
+function paramText(param: ShownParam): string {
   const parts: string[] = [param.type];
   if (param.enum !== null) parts.push(`one of ${param.enum.map(String).join(', ')}`);
-  if (param.required) parts.push('required');
-  else if (param.default !== null) parts.push(`default ${jsonText(param.default)}`);
+  if (param.default != null) parts.push(`default ${jsonText(param.default)}`);
+  else parts.push(param.required ? 'required' : 'optional');
   if (param.description !== null) parts.push(oneLine(param.description));
   return parts.join('; ');
 }

@@ -4,7 +4,7 @@ import type { Scheduler } from '../../src/scheduler/scheduler.ts';
 import { openTestServer } from '../kit/http.ts';
 
 /** Resolves when the scheduler's call `name` has begun, and with how its signal ended. */
-function watch(name: 'wait' | 'claim' | 'submit') {
+function watch(name: 'wait' | 'claim') {
   const begun = Promise.withResolvers<void>();
   const aborted = Promise.withResolvers<void>();
   const wrap = (scheduler: Scheduler): Scheduler => ({
@@ -106,11 +106,14 @@ test('a submit in flight is finished when the server closes', async () => {
   const begun = Promise.withResolvers<void>();
   const wrap = (scheduler: Scheduler): Scheduler => ({
     ...scheduler,
-    async submit(jobs, options, signal) {
-      begun.resolve();
-      await closing.promise;
-      return scheduler.submit(jobs, options, signal);
-    },
+    as: (caller) => ({
+      ...scheduler.as(caller),
+      async submit(submissions, options, signal) {
+        begun.resolve();
+        await closing.promise;
+        return await scheduler.as(caller).submit(submissions, options, signal);
+      },
+    }),
   });
   await using server = await openTestServer({ wrap });
   const submitting = server.call('POST', '/jobs', { command: 'a' });

@@ -16,10 +16,13 @@ async function scene({ token = null, given = token }: { token?: string | null; g
     token,
     wrap: (scheduler) => ({
       ...scheduler,
-      submit: (jobs, options, signal) => {
-        sizes.push(jobs.length);
-        return scheduler.submit(jobs, options, signal);
-      },
+      as: (caller) => ({
+        ...scheduler.as(caller),
+        submit: (submissions, options, signal) => {
+          sizes.push(submissions.length);
+          return scheduler.as(caller).submit(submissions, options, signal);
+        },
+      }),
     }),
   });
   stack.use(server);

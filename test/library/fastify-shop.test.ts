@@ -81,7 +81,8 @@ test('shop: a job logs after its commit, connections that are cut are opened aga
     await query(
       'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     );
-    await eventually(async (saw) => saw((await post()).status) === 201);
+    // On a busy machine, the server may close an idle connection while a request is sent over it.
+    await eventually(async (saw) => saw((await post().catch(() => undefined))?.status) === 201);
   } finally {
     const closedAt = performance.now();
     await shop.kill('SIGTERM');

@@ -910,9 +910,9 @@ export const MUTANTS: Mutant[] = [
     name: 'a cascade stops after one level',
     edits: [
       {
-        file: 'src/store/engine/graph/cascade.ts',
-        from: '.filter(({ id }) => propagation.hasEdges(id));',
-        to: '.slice(0, 0);',
+        file: 'src/store/engine/graph/propagation.ts',
+        from: 'if (flags === null || flags & FLAG.hasChildren) this.#tx',
+        to: 'if (flags === null) this.#tx',
       },
     ],
     tests: ['test/store/memory/contract.test.ts'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { transition } from '../src/core/transition.ts';
 import type { Store } from '../src/store/store.ts';
-import { aJob, anOffer, aWorker, jobs } from './kit/builders.ts';
+import { aJob, anOffer, aStepWrite, aWorker, jobs } from './kit/builders.ts';
 import { claimOne, forever, type Lease, readOne, submitOne, success } from './kit/steps.ts';
 import { type OpenStore, withStore } from './kit/store.ts';
 import { anEntry, aRotation, aSession, aToken } from './kit/tokens.ts';
@@ -54,6 +54,12 @@ function callsOf(store: Store, lease: Lease, waitingId: number): ((signal: Abort
         signal,
       ),
     (signal) => store.checkpoint(jobId, signal),
+    (signal) => store.writeSteps([{ jobId, attempt, workerId, ...aStepWrite('step') }], signal),
+    (signal) => store.claimSteps([jobId], signal),
+    (signal) => store.jobSteps(jobId, 0, signal),
+    (signal) => store.openSteps(jobId, signal),
+    (signal) => store.noteUnused({ jobId, attempt, workerId, names: ['step'] }, signal),
+    (signal) => store.forgetFailedSteps([jobId], signal),
     (signal) => store.readCheckpoint({ jobId, upload: 1, offset: 0 }, signal),
     (signal) => store.limits(signal),
     (signal) => store.setLimit('key', 1, signal),

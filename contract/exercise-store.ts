@@ -13,6 +13,7 @@ import { exerciseDefinitions } from './definitions.ts';
 import { exerciseDelete } from './delete.ts';
 import { exerciseDependencies } from './dependencies.ts';
 import { exerciseDue } from './due.ts';
+import { exerciseDurable } from './durable.ts';
 import { exerciseEdit } from './edit.ts';
 import { type Effort, EVERYDAY } from './effort.ts';
 import { exerciseFailingTicks } from './failing-ticks.ts';
@@ -105,6 +106,7 @@ const THEMES = [
   exerciseNotices,
   exerciseProgress,
   exerciseCheckpoints,
+  exerciseDurable,
   exerciseDefinitions,
   exerciseSchedules,
   exerciseChangeSchedule,

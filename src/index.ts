@@ -10,10 +10,13 @@ export {
   type RateLimitedOptions,
   RetryAfter,
   Snooze,
+  StepChanged,
+  StepFailed,
   Stopped,
 } from './core/handler-errors.ts';
 export type { Mounted, MountOptions, MountUser } from './http/mounted.ts';
 export type { ChildOptions, JobContext } from './library/context.ts';
+export type { DurableCalls, RunStep } from './library/durable.ts';
 export type { ApiCalls } from './library/engine.ts';
 export { type Handle, JobFailed, type WaitOptions } from './library/handle.ts';
 export { type DeclaredJob, type JobType, job, type RunnableJob } from './library/job.ts';
@@ -46,5 +49,6 @@ export type {
   ScheduleTiming,
 } from './library/schedule.ts';
 export type { Schema } from './library/schema.ts';
+export type { StepContext, StepName, StepOptions } from './library/step-values.ts';
 export type { RunStatement, Transaction } from './library/transaction.ts';
 export type { StartOptions, StopOptions, Workron } from './library/workron.ts';

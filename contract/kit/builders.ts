@@ -1,6 +1,7 @@
 /** Builders with defaults: each test gives only the fields it is about. */
 
 import type { NewStep, NewWorkflow } from '../../src/core/dag/new-workflow.ts';
+import type { StepWrite } from '../../src/core/durable.ts';
 import { DEFAULT_SPEC, type NewJob } from '../../src/core/job.ts';
 import type { Offer } from '../../src/core/lane.ts';
 import type { NewWorker } from '../../src/core/worker.ts';
@@ -50,4 +51,12 @@ export function aWorker(wanted: Partial<NewWorker> = {}): NewWorker {
     version: '0.0.0',
     ...wanted,
   };
+}
+
+/** A step that has ended without a result. */
+export function aStepWrite(
+  name: string,
+  wanted: Partial<StepWrite> = {},
+): Omit<StepWrite, 'jobId' | 'attempt' | 'workerId'> {
+  return { name, kind: 'step', tries: 0, tookMs: 0, wait: null, result: null, thrown: null, ...wanted };
 }

@@ -12,6 +12,7 @@ import { specToWire } from './job-wire.ts';
 import { ratesFrom } from './meters.ts';
 import { RunContext, runContextFromWire, runContextToWire } from './run-context.ts';
 import { itemsOf, named } from './schemas.ts';
+import { StepPage, stepsFromWire, stepsToWire } from './step.ts';
 import { TickOfJob, tickOfJobFromWire, tickOfJobToWire } from './tick-of-job.ts';
 
 /** The longest poll. */
@@ -40,6 +41,9 @@ export const ClaimRequest = named(
     }),
     alike_once: z.boolean().default(false).meta({
       description: 'Jobs of the reply that are alike are sent with the first of them, in its field `alike`.',
+    }),
+    steps: z.boolean().default(false).meta({
+      description: 'The worker knows of steps: without this, a job that has some waits for another worker.',
     }),
   }),
 );
@@ -88,6 +92,9 @@ export const ClaimedJob = named(
       description:
         "For a member of a gang: the address of each member's worker, by rank. It has one entry for each member that starts: fewer than gang.size if some have no place.",
     }),
+    steps: StepPage.exactOptional().meta({
+      description: 'The steps of its function, about 64 KiB of results at most.',
+    }),
     alike: z.array(AlikeJob).exactOptional().meta({
       description: 'With `alike_once`: the jobs that follow this one, and differ from it in these fields at most.',
     }),
@@ -112,6 +119,7 @@ function claimedJobToWire(job: DomainClaimedJob, sentResults: Set<number> | null
     ...(job.secretEnv === undefined ? {} : { secret_env: [...job.secretEnv] }),
     run_context: job.runContext === null ? null : runContextToWire(job.runContext, sentResults),
     tick: tickOfJobToWire(job.tick),
+    ...(job.steps === undefined ? {} : { steps: stepsToWire(job.steps) }),
     ...(job.gangContext === undefined ? {} : { gang_hosts: [...job.gangContext.hosts] }),
   };
 }
@@ -155,6 +163,7 @@ function areAlike(a: DomainClaimedJob, b: DomainClaimedJob): boolean {
     a.secretEnv === b.secretEnv &&
     a.runContext === b.runContext &&
     a.gangContext === b.gangContext &&
+    a.steps === b.steps &&
     sameButInput(a, b)
   );
 }
@@ -186,6 +195,7 @@ function claimedJobFromWire(wire: ClaimedJob, results: Map<string, unknown>): Do
     startedAt: parseInstant(wire.started_at) ?? 0,
     ...(wire.prefetched ? { prefetched: true } : {}),
     ...(wire.suspect ? { suspect: true } : {}),
+    ...(wire.steps === undefined ? {} : { steps: stepsFromWire(wire.steps) }),
     name: wire.name,
     queue: wire.queue,
     priority: wire.priority,

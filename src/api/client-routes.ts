@@ -37,6 +37,7 @@ import type { ScheduleApplied, ScheduleApply } from './schedule-apply.ts';
 import type { SchedulePreview, SchedulePreviewRequestInput } from './schedule-preview.ts';
 import type { RotatedSecrets, Secret, SecretList, SecretValueInput } from './secret.ts';
 import type { Stats, StatsQuery } from './stats.ts';
+import type { StepPage, StepQuery } from './step.ts';
 import type { Backfill, NextTicks, NextTicksQuery, ScheduleRuns, TickListQuery, TickPage } from './tick.ts';
 import type { Timeline, TimelineQuery } from './timeline.ts';
 import type { MadeToken, RevokedTokens, TokenList, TokenRotationInput, TokenSubmissionInput } from './token.ts';
@@ -83,6 +84,7 @@ export const clientRoutes = {
   retryJob: route('POST /jobs/:id/retry', 'operate').of<{ body?: Empty; reply: Job }>(),
   rerunJob: route('POST /jobs/:id/rerun', 'submit').of<{ body?: Empty; reply: SubmittedJob }>(),
   listAttempts: route('GET /jobs/:id/attempts', 'read').of<{ reply: Out<typeof AttemptList> }>(),
+  listSteps: route('GET /jobs/:id/steps', 'read').of<{ query?: In<typeof StepQuery>; reply: Out<typeof StepPage> }>(),
   listHistory: route('GET /jobs/:id/history', 'read').of<{ reply: Out<typeof History> }>(),
   readCheckpoint: route('GET /jobs/:id/checkpoint', 'read', { forHolder: true, raw: true }).of<object>(),
   readLogs: route('GET /jobs/:id/logs', 'read', { raw: true }).of<{ query: In<typeof LogQuery> }>(),

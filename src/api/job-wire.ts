@@ -1,13 +1,8 @@
 /** Maps jobs between the wire and the domain. */
 
-import {
-  DEFAULT_BACKOFF,
-  DEFAULT_SPEC,
-  type Attempt as DomainAttempt,
-  type Job as DomainJob,
-  type JobSpec,
-  type NewJob,
-} from '../core/job.ts';
+import type { Attempt as DomainAttempt } from '../core/attempt-end.ts';
+import type { DurableState } from '../core/durable.ts';
+import { DEFAULT_BACKOFF, DEFAULT_SPEC, type Job as DomainJob, type JobSpec, type NewJob } from '../core/job.ts';
 import type { ListedJob as DomainListedJob } from '../core/job-filter.ts';
 import { type NotifyEvent, WEBHOOK_HANDLER } from '../core/notify.ts';
 import { toIdOrNull, toInstant, toInstantOrNull } from './fields.ts';
@@ -118,6 +113,15 @@ export function jobToWire(job: DomainJob): Job {
     progress: job.progress,
     checkpoint: checkpointToWire(job.checkpoint),
     cancel_requested_at: toInstantOrNull(job.cancelRequestedAt),
+    ...(job.durable !== undefined && durableToWire(job.durable, job.dueAt)),
+  };
+}
+
+function durableToWire({ steps, suspendedAt, unused }: DurableState, dueAt: number): Partial<Job> {
+  return {
+    ...(suspendedAt !== null && { suspended: { since: toInstant(suspendedAt), until: toInstant(dueAt) } }),
+    steps,
+    ...(unused !== null && { steps_unused: [...unused] }),
   };
 }
 

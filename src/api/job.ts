@@ -105,6 +105,15 @@ const jobShape = {
   progress: Progress.nullable(),
   checkpoint: Checkpoint.nullable().meta({ description: 'The checkpoint that its next attempt can continue from.' }),
   cancel_requested_at: wireInstant.nullable(),
+  suspended: z
+    .object({ since: wireInstant, until: wireInstant.meta({ description: 'When it goes on at the latest.' }) })
+    .exactOptional()
+    .meta({ description: 'Its function waits, without a worker. GET /jobs/{id}/steps lists what for.' }),
+  steps: z.number().exactOptional().meta({ description: 'How many steps its function has stored; absent for none.' }),
+  steps_unused: z
+    .array(z.string())
+    .exactOptional()
+    .meta({ description: 'Stored steps that its function did not ask for when it ended.' }),
 };
 
 export const Job = named('Job', z.object(jobShape));

@@ -1,9 +1,10 @@
 /** Outcomes of attempts as workers report them. Text and results that jobs produced are cleaned, not refused. */
 
 import { z } from 'zod';
+import { MAX_STEP_NAME_LENGTH, MAX_STEPS } from '../core/durable.ts';
 import { MAX_RESULT_BYTES, type Outcome, SETTLE_RESULTS, type Settlement, type Thrown } from '../core/outcome.ts';
 import { cleanJson, cleanText } from '../core/text.ts';
-import { duration, instant, storeId, toInstant, wholeNumber, wireId } from './fields.ts';
+import { duration, instant, label, storeId, toInstant, wholeNumber, wireId } from './fields.ts';
 import { attemptNumber } from './heartbeat.ts';
 import { meterKey } from './meters.ts';
 import { itemsOf, named } from './schemas.ts';
@@ -40,6 +41,7 @@ const outcome = z.discriminatedUnion('type', [
     error: error.default('failed'),
     thrown: thrown.exactOptional(),
     fatal: z.boolean().exactOptional(),
+    step: z.boolean().exactOptional().meta({ description: 'A step of its function has failed for good.' }),
     retry_after: duration().exactOptional(),
   }),
   z.object({
@@ -59,6 +61,14 @@ const outcome = z.discriminatedUnion('type', [
       .meta({
         description: 'The rates of the job under which nothing starts during the delay: all, or the one with this key.',
       }),
+  }),
+  z.object({
+    type: z.literal('suspended'),
+    awaits: z
+      .array(label(MAX_STEP_NAME_LENGTH))
+      .min(1)
+      .max(MAX_STEPS)
+      .meta({ description: 'The steps that the function waits for.' }),
   }),
   z.object({ type: z.literal('cancelled'), error: error.nullable().default(null) }),
   z.object({ type: z.literal('returned') }),
@@ -167,6 +177,7 @@ function typeFromWire(wire: SettleItem['outcome']): Outcome {
         error: wire.error,
         ...given('thrown', wire.thrown),
         ...given('fatal', wire.fatal),
+        ...given('step', wire.step),
         ...given('retryAfterMs', wire.retry_after),
       };
     case 'timed_out':
@@ -175,6 +186,8 @@ function typeFromWire(wire: SettleItem['outcome']): Outcome {
       return { type: 'interrupted', error: wire.error };
     case 'snoozed':
       return { type: 'snoozed', delayMs: wire.delay, ...given('error', wire.error), ...given('closes', wire.closes) };
+    case 'suspended':
+      return { type: 'suspended', awaits: wire.awaits };
     case 'cancelled':
       return { type: 'cancelled', error: wire.error };
     case 'returned':
@@ -204,6 +217,7 @@ function outcomeToWire(outcome: Outcome): z.input<typeof SettleItem>['outcome'] 
         error: outcome.error,
         ...given('thrown', outcome.thrown),
         ...given('fatal', outcome.fatal),
+        ...given('step', outcome.step),
         ...given('retry_after', outcome.retryAfterMs),
       };
     case 'timed_out':
@@ -217,6 +231,8 @@ function outcomeToWire(outcome: Outcome): z.input<typeof SettleItem>['outcome'] 
         ...given('error', outcome.error),
         ...given('closes', outcome.closes),
       };
+    case 'suspended':
+      return { type: 'suspended', awaits: [...outcome.awaits] };
     case 'cancelled':
       return { type: 'cancelled', error: outcome.error };
     case 'returned':

@@ -1,6 +1,7 @@
 /** What a job waits for, as data. words/waiting.ts has the sentences. */
 
 import { z } from 'zod';
+import { STEP_KINDS } from '../core/durable.ts';
 import { STATUSES } from '../core/job.ts';
 import { wireId, wireInstant } from './fields.ts';
 import { named } from './schemas.ts';
@@ -26,6 +27,13 @@ export const Waiting = named(
   z.discriminatedUnion('code', [
     wait('start_time', { at: wireInstant }),
     wait('retry', { at: wireInstant, failures: count, max_attempts: count }),
+    wait('steps', {
+      since: wireInstant,
+      at: wireInstant,
+      waits: z.array(
+        z.object({ name: z.string(), kind: z.enum(STEP_KINDS), until: wireInstant.nullable(), tries: count }),
+      ),
+    }),
     wait('parent', { job: wireId, name: z.string().nullable(), status: z.enum(STATUSES), others: count }),
     wait('parents_ended', {}),
     wait('stop', { for_gang: z.boolean() }),

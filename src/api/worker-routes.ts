@@ -9,6 +9,7 @@ import type { Gone, Left, Registered, Registration } from './registration.ts';
 import type { ReportAnswer, ReportRequest } from './report.ts';
 import { route } from './route.ts';
 import type { Done, Fail, SettleAnswer, SettleRequest, SettleResult } from './settle.ts';
+import type { StepsAnswer, StepsRequest } from './step.ts';
 
 type In<S extends z.ZodType> = z.input<S>;
 type Out<S extends z.ZodType> = z.output<S>;
@@ -48,5 +49,9 @@ export const workerRoutes = {
   writeReport: route('POST /workers/:id/report', 'work').of<{
     body: In<typeof ReportRequest>;
     reply: Out<typeof ReportAnswer>;
+  }>(),
+  writeSteps: route('POST /workers/:id/steps', 'work').of<{
+    body: In<typeof StepsRequest>;
+    reply: Out<typeof StepsAnswer>;
   }>(),
 };

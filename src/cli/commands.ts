@@ -34,6 +34,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...inGroup('Jobs:', [
     [['job', 'show'], async () => (await import('./commands/jobs.ts')).jobCommand()],
     [['history'], async () => (await import('./commands/jobs.ts')).historyCommand()],
+    [['steps'], async () => (await import('./commands/durable.ts')).stepsCommand()],
     [['checkpoint'], async () => (await import('./commands/logs.ts')).checkpointCommand()],
     [['wait'], async () => (await import('./commands/submit.ts')).waitCommand()],
     [['rerun'], async () => (await import('./commands/change.ts')).rerunCommand()],

@@ -62,6 +62,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'job rm': ['workron job rm 12', 'workron job rm queue:mail status:done --yes'],
   job: ['workron job 12', 'workron job 12 -o yaml'],
   history: ['workron history 12', 'workron history 12 --json'],
+  steps: ['workron steps 12', 'workron steps 12 --json'],
   why: ['workron why 12', 'workron why "#12"'],
   logs: ['workron logs 12 --tail 20', 'workron logs -f 12', 'workron logs 7/load'],
   checkpoint: ['workron checkpoint get 12', 'workron checkpoint --help'],

@@ -10,6 +10,7 @@ export const ATTEMPT_OUTCOMES = [
   'lost',
   'interrupted',
   'snoozed',
+  'suspended',
   'cancelled',
   'returned',
   'stopped',
@@ -49,9 +50,27 @@ function endOf(outcome: Outcome): AttemptEnd {
       return { outcome: 'interrupted', exitCode: null, signal: null, error: outcome.error };
     case 'snoozed':
       return { outcome: 'snoozed', exitCode: null, signal: null, error: outcome.error ?? null };
+    case 'suspended':
+      return { outcome: 'suspended', exitCode: null, signal: null, error: null };
     case 'cancelled':
       return { outcome: 'cancelled', exitCode: null, signal: null, error: outcome.error };
     case 'returned':
       return { outcome: 'returned', exitCode: null, signal: null, error: null };
   }
+}
+
+/** An ended attempt of a job. */
+export interface Attempt {
+  jobId: number;
+  attempt: number;
+  workerId: number | null;
+  startedAt: number;
+  endedAt: number;
+  outcome: AttemptOutcome;
+  exitCode: number | null;
+  signal: string | null;
+  error: string | null;
+  thrown: Thrown | null;
+  /** `null` if its worker did not report it. */
+  usage: Usage | null;
 }

@@ -2,6 +2,7 @@
 
 import { parseDuration } from './duration.ts';
 import { WorkronError } from './error.ts';
+import type { Thrown } from './outcome.ts';
 
 /** The attempt failed; the next one starts after this delay instead of the backoff. */
 export class RetryAfter extends Error {
@@ -75,11 +76,40 @@ export class Cancel extends Error {
   }
 }
 
-export type StopCause = 'timeout' | 'cancelled' | 'shutdown' | 'lost';
+/**
+ * A step has failed, and has no tries left. Thrown into the function, which may catch it and undo what other steps have done. If it
+ * does not, the job has failed.
+ */
+export class StepFailed extends Error {
+  readonly step: string;
+  /** The class, the code and the details of the error that the step threw last. */
+  readonly thrown: Thrown;
+
+  constructor(step: string, thrown: Thrown) {
+    super(`step ${step}: ${thrown.message}`);
+    this.name = 'StepFailed';
+    this.step = step;
+    this.thrown = thrown;
+  }
+}
+
+/** What is stored under the name of a step does not fit the function as it is now. */
+export class StepChanged extends Error {
+  readonly code = 'step_changed';
+  readonly step: string;
+
+  constructor(step: string, why: string) {
+    super(`step ${step} has changed: ${why}`);
+    this.name = 'StepChanged';
+    this.step = step;
+  }
+}
+
+export type StopCause = 'timeout' | 'cancelled' | 'shutdown' | 'lost' | 'suspended';
 
 /**
  * The reason of an aborted handler signal: the timeout has passed, the job was cancelled, the worker is shutting down,
- * or the lease was lost.
+ * the lease was lost, or the function was suspended and goes on in another attempt.
  */
 export class Stopped extends Error {
   readonly reason: StopCause;

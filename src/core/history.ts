@@ -1,8 +1,9 @@
 /** What has happened to a job, from what is stored about it. */
 
+import type { Attempt } from './attempt-end.ts';
 import { type AuditEntry, subjectOf } from './audit.ts';
 import { failureLine } from './failure-line.ts';
-import { type Attempt, isTerminal, type Job } from './job.ts';
+import { isTerminal, type Job } from './job.ts';
 
 export const HISTORY_EVENTS = [
   'submitted',

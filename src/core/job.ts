@@ -1,12 +1,12 @@
 /** The job: its statuses, what was submitted, and what the store knows about it. */
 
-import type { AttemptOutcome } from './attempt-end.ts';
 import type { CheckpointInfo } from './checkpoint.ts';
 import type { Condition } from './dag/conditions.ts';
+import type { DurableState, StepsPage } from './durable.ts';
 import type { Gang, GangContext } from './gang.ts';
 import type { Limit, ON_LIMIT, Rate } from './meter.ts';
 import type { Notify } from './notify.ts';
-import type { Thrown, Usage } from './outcome.ts';
+import type { Thrown } from './outcome.ts';
 import type { TickOfJob } from './schedule/tick.ts';
 import type { Env } from './secret.ts';
 import type { Unique } from './unique.ts';
@@ -44,6 +44,7 @@ export const REASONS = [
   'expired',
   'limit',
   'gang',
+  'step',
 ] as const;
 export type Reason = (typeof REASONS)[number];
 
@@ -225,6 +226,8 @@ export interface Job extends JobSpec, Counters {
   rerunOf: number | null;
   /** The unique key that it was submitted with, whether or not it still holds it. */
   uniqueKey: string | null;
+  /** What is known of its steps; absent for a job without. */
+  durable?: DurableState;
 }
 
 export interface Progress {
@@ -245,6 +248,8 @@ export interface ClaimedJob extends JobSpec {
   prefetched?: true;
   /** It may have ended the worker that held it before: nothing else should start beside it. */
   suspect?: true;
+  /** The steps of its function, as many as a claim brings; absent if it has none. */
+  steps?: StepsPage;
   /** The variables in `env` whose values are secrets: they are masked in its output. */
   secretEnv?: readonly string[];
   /** The data of its workflow and parents; `null` for a job without either. */
@@ -271,22 +276,6 @@ export interface ParentEnd {
   key: string;
   status: TerminalStatus;
   result: unknown;
-}
-
-/** An ended attempt of a job. */
-export interface Attempt {
-  jobId: number;
-  attempt: number;
-  workerId: number | null;
-  startedAt: number;
-  endedAt: number;
-  outcome: AttemptOutcome;
-  exitCode: number | null;
-  signal: string | null;
-  error: string | null;
-  thrown: Thrown | null;
-  /** `null` if its worker did not report it. */
-  usage: Usage | null;
 }
 
 export function isTerminal(status: Status): status is TerminalStatus {

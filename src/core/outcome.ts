@@ -44,6 +44,8 @@ type OutcomeType =
       thrown?: Thrown;
       /** True to fail the job even if it has attempts left. */
       fatal?: boolean;
+      /** True if a step failed for good, and its function did not catch that. The job fails, too. */
+      step?: boolean;
       /** The handler's own delay, used instead of the backoff. */
       retryAfterMs?: number;
     }
@@ -54,6 +56,8 @@ type OutcomeType =
   | { type: 'snoozed'; delayMs: number; error?: string; closes?: 'all' | { key: string } }
   /** Stopped because a user or the handler itself asked for it. */
   | { type: 'cancelled'; error: string | null }
+  /** The function waits for the steps with these names, and gives its slot back until one of them is over. */
+  | { type: 'suspended'; awaits: readonly string[] }
   /** Claimed but never started. */
   | { type: 'returned' };
 

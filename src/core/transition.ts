@@ -45,8 +45,17 @@ export type Change =
   /**
    * The job waits again and the ended attempt is recorded. With `delayMs` 0 the job is pending and keeps its due
    * instant and so its place; else it is scheduled, due after the delay. `suspect` is absent if that stays as it is.
+   * With `awaits` the job is suspended: the store makes it due when the first of these steps is over.
    */
-  | { kind: 'requeue'; fence: Fence; counters: Counters; delayMs: number; record: AttemptEnd; suspect?: boolean }
+  | {
+      kind: 'requeue';
+      fence: Fence;
+      counters: Counters;
+      delayMs: number;
+      record: AttemptEnd;
+      suspect?: boolean;
+      awaits?: readonly string[];
+    }
   /** The job ends. `record` is `null` if no attempt was running. */
   | {
       kind: 'end';
@@ -188,6 +197,8 @@ function settle(job: Job, fence: Fence, outcome: Exclude<Outcome, { type: 'succe
       // A delay of 0 would keep its place, and a job that always snoozes would hold up its queue.
       return { kind: 'requeue', fence, counters, delayMs: Math.max(outcome.delayMs, 1), record };
     }
+    case 'suspended':
+      return { kind: 'requeue', fence, counters, delayMs: 1, record, awaits: outcome.awaits };
     case 'interrupted': {
       counters.interruptions += 1;
       if (job.rerun === 'never') return fail(fence, counters, record, 'interrupted');
@@ -208,8 +219,8 @@ function settle(job: Job, fence: Fence, outcome: Exclude<Outcome, { type: 'succe
     }
     case 'failed': {
       counters.failures += 1;
-      const reason = outcome.fatal ? 'fatal' : outcome.signal === null ? 'exit' : 'signal';
-      if (outcome.fatal || !mayRetry(job, outcome)) return fail(fence, counters, record, reason);
+      const reason = outcome.step ? 'step' : outcome.fatal ? 'fatal' : outcome.signal === null ? 'exit' : 'signal';
+      if (outcome.fatal || outcome.step || !mayRetry(job, outcome)) return fail(fence, counters, record, reason);
       const delayMs = outcome.retryAfterMs ?? backoffOf(job, budget);
       return retryOrFail(job, fence, { counters, record, reason, delayMs, spent });
     }

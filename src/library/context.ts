@@ -2,7 +2,8 @@
 
 import { isWorkronError, WorkronError } from '../core/error.ts';
 import { Fatal } from '../core/handler-errors.ts';
-import type { HandlerContext } from '../worker/run/handler-executor.ts';
+import type { HandlerContext } from '../worker/run/handler-context.ts';
+import { type DurableCalls, DurableRun } from './durable.ts';
 import type { Handle } from './handle.ts';
 import type { JobType } from './job.ts';
 import { toJson } from './json.ts';
@@ -10,6 +11,7 @@ import type { SubmitOptions } from './options.ts';
 import { type RunGang, runGangOf } from './run-gang.ts';
 import { type RunParent, runParentsOf } from './run-parent.ts';
 import { type RunTick, runTickOf } from './run-tick.ts';
+import type { StepName, StepOptions } from './step-values.ts';
 import type { Submitter } from './submitter.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -24,7 +26,7 @@ export interface ChildOptions extends Omit<SubmitOptions, 'idempotencyKey' | 'tx
 }
 
 /** The context of a running job. Its functions can be destructured: `({ log, signal }) => …`. */
-export interface JobContext {
+export interface JobContext extends DurableCalls {
   readonly id: string;
   /** The number of this attempt. The first is 1. */
   readonly attempt: number;
@@ -85,6 +87,8 @@ export class Context implements JobContext {
   readonly #inner: HandlerContext;
   readonly #submitter: Submitter;
   #children: Map<string, number> | undefined;
+  #durable: DurableRun | undefined;
+  #hasCheckpoint = false;
 
   constructor(inner: HandlerContext, submitter: Submitter) {
     this.#inner = inner;
@@ -140,7 +144,11 @@ export class Context implements JobContext {
   }
 
   get checkpoint(): JobContext['checkpoint'] {
-    return (value) => this.#inner.checkpoint(value instanceof Uint8Array ? value : toJson(value, 'a checkpoint'));
+    return async (value) => {
+      this.#refuseSteps('checkpoints');
+      this.#hasCheckpoint = true;
+      await this.#inner.checkpoint(value instanceof Uint8Array ? value : toJson(value, 'a checkpoint'));
+    };
   }
 
   get lastCheckpoint(): JobContext['lastCheckpoint'] {
@@ -148,15 +156,39 @@ export class Context implements JobContext {
   }
 
   get complete(): JobContext['complete'] {
-    return (tx, result) => {
+    return async (tx, result) => {
+      this.#refuseSteps('complete');
       const success = { ...leaseOf(this.#inner), result: resultOf(result) };
-      return this.#submitter.complete(tx, success, () => this.#inner.flush());
+      await this.#submitter.complete(tx, success, () => this.#inner.flush());
     };
   }
 
   get submit(): JobContext['submit'] {
-    return async <Input, Result>(type: JobType<Input, Result>, ...rest: SubmitArguments<Input, ChildOptions>) =>
-      (await this.#submit(type, rest[0], rest[1])) as Handle<Result>;
+    return async <Input, Result>(type: JobType<Input, Result>, ...rest: SubmitArguments<Input, ChildOptions>) => {
+      const submit = () => this.#submit(type, rest[0], rest[1]);
+      return (await (this.#durable === undefined ? submit() : this.#durable.during(submit))) as Handle<Result>;
+    };
+  }
+
+  get step(): JobContext['step'] {
+    return ((name: StepName, body: () => unknown, options?: StepOptions) =>
+      this.#steps((run) => run.step(name, body, options))) as JobContext['step'];
+  }
+
+  get sleep(): JobContext['sleep'] {
+    return (name, until) => this.#steps((run) => run.sleep(name, until));
+  }
+
+  /** Most jobs have none. */
+  async #steps<T>(call: (run: DurableRun) => Promise<T>): Promise<T> {
+    if (this.#hasCheckpoint) throw new Fatal('a function with checkpoints cannot have steps', { code: 'step_refused' });
+    this.#durable ??= new DurableRun(this.#inner);
+    return await call(this.#durable);
+  }
+
+  #refuseSteps(what: string): void {
+    if (this.#durable === undefined && this.#inner.steps.steps.length === 0) return;
+    throw new Fatal(`${what}: not possible in a function with steps`, { code: 'step_refused' });
   }
 
   async #submit(type: JobType, input: unknown, options: ChildOptions | undefined): Promise<Handle> {

@@ -2,7 +2,8 @@
 
 import { WorkronError } from '../core/error.ts';
 import { Fatal, Snooze } from '../core/handler-errors.ts';
-import type { Handler, HandlerContext, Handlers } from '../worker/run/handler-executor.ts';
+import type { HandlerContext } from '../worker/run/handler-context.ts';
+import type { Handler, Handlers } from '../worker/run/handler-executor.ts';
 import { Context, type JobContext } from './context.ts';
 import { runIsolated } from './isolated.ts';
 import type { RunnableJob } from './job.ts';
@@ -74,8 +75,10 @@ function valueOf(checked: Checked<unknown>, name: string, inner: HandlerContext)
  * The input was valid for the program that submitted it, which may be newer than this worker. So the job first goes back
  * for another worker. It fails once that did not help, or at once if it may not be started again.
  */
-function handBack(reason: string, { attempt, failures, rerun, step }: HandlerContext): Error {
-  const earlier = attempt - 1 - failures;
+function handBack(reason: string, { attempt, failures, rerun, step, steps }: HandlerContext): Error {
+  // A function that was suspended has had more attempts than that, and another version of it will fit.
+  const hasSteps = steps.steps.length > 0;
+  const earlier = hasSteps ? MAX_HAND_BACKS - 1 : attempt - 1 - failures;
   const message = step === null ? reason : `step ${step}: ${reason}`;
   if (rerun === 'never' || earlier >= MAX_HAND_BACKS) return new Fatal(message, { code: 'invalid_input' });
   return new Snooze(FIRST_HAND_BACK_MS * 2 ** earlier, `handed back for another worker: ${message}`);

@@ -73,6 +73,11 @@ async function submit(type: JobType, given?: unknown, options: ChildOptions = {}
   return new Handle<never>(children, id, deduplicated);
 }
 
+/** They are stored by the process, which cannot suspend a thread. */
+function noSteps(): Promise<never> {
+  return Promise.reject(new Fatal('steps: not supported in an isolated job; drop isolate', { code: 'step_refused' }));
+}
+
 const own: JobContext = {
   ...context,
   signal: stopping.signal,
@@ -84,6 +89,8 @@ const own: JobContext = {
     Promise.reject(
       new Fatal('complete: not supported in an isolated job, as its transaction cannot leave the thread; drop isolate'),
     ),
+  step: () => noSteps(),
+  sleep: () => noSteps(),
   submit: (type: JobType, ...[given, options]: [unknown?, ChildOptions?]) => submit(type, given, options),
 };
 

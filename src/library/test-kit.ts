@@ -156,7 +156,8 @@ export class TestKit implements AsyncDisposable {
     lease.renew(monotonicMs(), Number.MAX_SAFE_INTEGER);
     const handlers = handlersOf(jobs, new Submitter({ engine: backend.engine, middleware }));
     const output = new OutputWriter({ ...shared, lease });
-    this.#executor = handlerExecutor(handlers, { output, reporter: new Reporter(source, silentLog) });
+    const reports = { ...shared, output, reporter: new Reporter(source, silentLog), suspendAfterMs: 0 };
+    this.#executor = handlerExecutor(handlers, reports);
   }
 
   /**
@@ -168,7 +169,7 @@ export class TestKit implements AsyncDisposable {
     await this.#settleDown();
     this.#claims += 1;
     const offer = { queues: null, commands: false, handlers: this.#handlers, tags: [], free: {} };
-    const request = { workerId: this.#workerId, limit: 1, offer, claimSeq: this.#claims, waitMs: 0 };
+    const request = { workerId: this.#workerId, limit: 1, offer, claimSeq: this.#claims, waitMs: 0, runsSteps: true };
     // The test may have moved the clock past the lease.
     await scheduler.heartbeat({ workerId: this.#workerId, leases: null, seenClaim: null }, NEVER);
     const [claimed] = await scheduler.claim(request, NEVER);

@@ -22,7 +22,7 @@ export function localSource({ scheduler, attachment, leaseKeeper = null, version
       const { id } = await scheduler.register({ ...profile, ...where, leaseMs, version }, signal);
       return { workerId: id, leaseMs, heartbeatMs };
     },
-    claim: (request, signal) => scheduler.claim(request, signal),
+    claim: (request, signal) => scheduler.claim({ ...request, runsSteps: true }, signal),
     endWait: async (workerId, claimSeq) => scheduler.endClaimWait(workerId, claimSeq),
     heartbeat: (beat, signal) => scheduler.heartbeat(beat, signal),
     settle: (settlements, signal) => scheduler.settle(settlements, signal),
@@ -31,6 +31,9 @@ export function localSource({ scheduler, attachment, leaseKeeper = null, version
     writeCheckpoint: async (checkpoint, signal) =>
       (await scheduler.writeCheckpoint({ ...checkpoint, chunks: checkpoint.chunks() }, signal)) !== null,
     checkpoint: (jobId, signal) => scheduler.checkpoint(jobId, signal),
+    writeSteps: (writes, signal) => scheduler.writeSteps(writes, signal),
+    readSteps: (request, signal) => scheduler.readSteps(request, signal),
+    noteUnused: (unused, signal) => scheduler.noteUnused(unused, signal),
     leave: (workerId, signal) => scheduler.leave(workerId, signal),
     onNudge: (workerId, listener) =>
       scheduler.subscribe((hint) => {

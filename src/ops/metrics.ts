@@ -50,6 +50,7 @@ export type LifecycleEvent =
   | 'lost'
   | 'interrupted'
   | 'snoozed'
+  | 'suspended'
   | 'returned'
   | 'stopped'
   | 'expired'

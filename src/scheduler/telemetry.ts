@@ -23,6 +23,7 @@ const EVENT_OF_OUTCOME = {
   lost: 'lost',
   interrupted: 'interrupted',
   snoozed: 'snoozed',
+  suspended: 'suspended',
   cancelled: 'cancelled',
   returned: 'returned',
   stopped: 'stopped',

@@ -35,6 +35,10 @@ export const FLAG = {
   notifiesCancel: 32_768,
   /** The job came back from a lost worker that had not reported its start. It is not prefetched, and is claimed alone. */
   suspect: 65_536,
+  /** The job has steps: it has started, and only a worker that knows of steps may continue it. */
+  hasSteps: 131_072,
+  /** The last attempt was suspended: the job waits for its function's waits if it is scheduled. */
+  suspended: 262_144,
 } as const;
 
 /** The end of a job with one of these changes rows of other jobs. Without, its end is one statement. */

@@ -1,6 +1,7 @@
 /** Reading jobs. */
 
-import type { Attempt, Job } from '../core/job.ts';
+import type { Attempt } from '../core/attempt-end.ts';
+import type { Job } from '../core/job.ts';
 import type { JobFilter, ListedJob } from '../core/job-filter.ts';
 import type { Outlook } from '../core/outlook.ts';
 

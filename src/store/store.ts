@@ -30,6 +30,7 @@ import type { ReadStore } from './read-store.ts';
 import type { ScheduleStore } from './schedule-store.ts';
 import type { SecretStore } from './secret-store.ts';
 import type { StatsStore } from './stats-store.ts';
+import type { StepStore } from './step-store.ts';
 import type { Transactional } from './transactional.ts';
 import type { WorkflowStore } from './workflow-store.ts';
 
@@ -48,6 +49,7 @@ export interface Store
     ScheduleStore,
     DefinitionStore,
     GangStore,
+    StepStore,
     AsyncDisposable {
   readonly driver: Driver;
   /** Where the jobs are, for display: a file, or a database's address without the password. */

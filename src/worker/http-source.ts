@@ -3,7 +3,6 @@
 import { hostname } from 'node:os';
 import type { z } from 'zod';
 import { ClaimedJobs, ClaimWaitEnded, claimedJobsFromWire } from '../api/claim.ts';
-import { readEvents } from '../api/event-stream.ts';
 import { toInstant } from '../api/fields.ts';
 import { HeartbeatAnswer, leaseFromWire, leaseToWire } from '../api/heartbeat.ts';
 import { encodeFrames, OUTPUT_TYPE, OutputAnswer } from '../api/output.ts';
@@ -12,24 +11,22 @@ import { ReportAnswer } from '../api/report.ts';
 import { type ParamsOf, pathOf, type Route } from '../api/route.ts';
 import { routes } from '../api/routes.ts';
 import { SettleAnswer, settlementToWire } from '../api/settle.ts';
+import { StepsAnswer, stepsFromWire, writeToWire, writtenFromWire } from '../api/step.ts';
 import type { CheckpointContent, NewCheckpoint } from '../core/checkpoint.ts';
+import type { StepWrite, StepWritten, UnusedSteps } from '../core/durable.ts';
 import { isWorkronError, WorkronError } from '../core/error.ts';
-import type { Report, WorkerHeartbeat } from '../core/lease.ts';
+import type { LeaseRef, Report, WorkerHeartbeat } from '../core/lease.ts';
 import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import type { Settlement, SettleResult } from '../core/outcome.ts';
 import type { LogChunk } from '../core/output.ts';
 import { requestAddress } from '../core/socket-address.ts';
-import { systemClock } from '../ops/clock.ts';
 import type { Log } from '../ops/log.ts';
 import { derivedToken } from '../ops/token-text.ts';
 import { downloadCheckpoint, uploadCheckpoint } from './http-checkpoint.ts';
 import { type Exchange, type ExchangeOptions, HttpExchange } from './http-exchange.ts';
 import { httpLeaseKeeper } from './http-lease-keeper.ts';
+import { listenForNudges } from './http-nudges.ts';
 import type { JobSource, SourceClaim, WorkerProfile } from './job-source.ts';
-
-/** The scheduler sends at least a comment every 5 s. */
-const SILENCE_MS = 12_000;
-const RECONNECT_MS = 2_000;
 
 interface HttpSourceOptions {
   /** Schedulers of one installation: if one cannot be reached, the next is tried. */
@@ -87,6 +84,7 @@ class HttpSource implements JobSource, AsyncDisposable {
       claim_seq: claimSeq,
       results_once: true,
       alike_once: true,
+      steps: true,
       ...offer,
     });
     const call = { params: {}, message, signal, waitMs: wait };
@@ -142,6 +140,29 @@ class HttpSource implements JobSource, AsyncDisposable {
 
   checkpoint(jobId: number, signal: AbortSignal): Promise<CheckpointContent | null> {
     return downloadCheckpoint(this.#exchange, jobId, signal);
+  }
+
+  writeSteps(writes: readonly StepWrite[], signal: AbortSignal): Promise<StepWritten[]> {
+    return inBatches(stepRequests(writes), async ({ workerId, items }) => {
+      const call = { params: { id: workerId }, message: itemsMessage(items), signal };
+      return (await this.#post(routes.writeSteps, StepsAnswer, call)).items.map(writtenFromWire);
+    });
+  }
+
+  async readSteps(
+    { jobId, attempt, workerId, after }: LeaseRef & { workerId: number; after: number },
+    signal: AbortSignal,
+  ) {
+    const read = { job_id: String(jobId), attempt, after };
+    const call = { params: { id: workerId }, message: JSON.stringify({ read }), signal };
+    const answer = await this.#post(routes.writeSteps, StepsAnswer, call);
+    return answer.read === undefined ? { steps: [], next: null } : stepsFromWire(answer.read);
+  }
+
+  async noteUnused({ jobId, attempt, workerId, names }: UnusedSteps, signal: AbortSignal): Promise<boolean> {
+    const message = JSON.stringify({ unused: { job_id: String(jobId), attempt, names } });
+    await this.#post(routes.writeSteps, StepsAnswer, { params: { id: workerId }, message, signal });
+    return true;
   }
 
   async leave(workerId: number, signal: AbortSignal): Promise<void> {
@@ -215,6 +236,15 @@ function settleRequests(settlements: readonly Settlement[]): Batch<string>[] {
   );
 }
 
+function stepRequests(writes: readonly StepWrite[]): Batch<string>[] {
+  return batches(
+    writes.map((write) => {
+      const item = JSON.stringify(writeToWire(write));
+      return { workerId: write.workerId, item, bytes: item.length };
+    }),
+  );
+}
+
 function reportRequests(reports: readonly Report[]): Batch<string>[] {
   return batches(
     reports.map(({ jobId, attempt, workerId, progress }) => {
@@ -241,37 +271,4 @@ function batches<T>(entries: readonly { workerId: number; item: T; bytes: number
     }
   }
   return made;
-}
-
-interface NudgeOptions {
-  exchange: HttpExchange;
-  workerId: number;
-  log: Log;
-  signal: AbortSignal;
-}
-
-/**
- * Calls `listener` at every nudge, and after a gap in which one may have been missed. Returns a function that stops it.
- * Without nudges a cancel arrives with the next regular heartbeat.
- */
-function listenForNudges(options: NudgeOptions, listener: () => void): () => void {
-  const stopped = new AbortController();
-  const signal = AbortSignal.any([options.signal, stopped.signal]);
-  void listen({ ...options, signal }, listener);
-  return () => stopped.abort();
-}
-
-async function listen({ exchange, workerId, log, signal }: NudgeOptions, listener: () => void): Promise<void> {
-  const call = { params: { id: workerId }, headers: { accept: 'text/event-stream' }, deadlineMs: SILENCE_MS };
-  while (!signal.aborted) {
-    try {
-      for await (const { event } of readEvents(exchange.text(routes.nudgeWorker, call, signal))) {
-        if (event === 'nudge') listener();
-      }
-    } catch (error) {
-      if (!signal.aborted) log.debug({ worker_id: String(workerId), error }, 'nudges broke off');
-    }
-    await systemClock.sleep(RECONNECT_MS, signal);
-    if (!signal.aborted) listener();
-  }
 }

@@ -4,9 +4,10 @@
  */
 
 import type { CheckpointContent, NewCheckpoint } from '../core/checkpoint.ts';
+import type { StepsPage, StepWrite, StepWritten, UnusedSteps } from '../core/durable.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import type { Offer } from '../core/lane.ts';
-import type { HeartbeatOrders, Report, WorkerHeartbeat } from '../core/lease.ts';
+import type { HeartbeatOrders, LeaseRef, Report, WorkerHeartbeat } from '../core/lease.ts';
 import type { LeaseKeeperPlan } from '../core/lease-keeper.ts';
 import type { Settlement, SettleResult } from '../core/outcome.ts';
 import type { LogChunk } from '../core/output.ts';
@@ -59,6 +60,12 @@ export interface JobSource {
   writeCheckpoint(checkpoint: NewCheckpoint, signal: AbortSignal): Promise<boolean>;
   /** The last complete checkpoint of any attempt; `null`: none. */
   checkpoint(jobId: number, signal: AbortSignal): Promise<CheckpointContent | null>;
+  /** In order: each step as it is stored, or why it cannot be. A write may be sent again. */
+  writeSteps(writes: readonly StepWrite[], signal: AbortSignal): Promise<StepWritten[]>;
+  /** More steps than the claim has brought. */
+  readSteps(request: LeaseRef & { workerId: number; after: number }, signal: AbortSignal): Promise<StepsPage>;
+  /** Tells which names the function did not ask for. */
+  noteUnused(unused: UnusedSteps, signal: AbortSignal): Promise<boolean>;
   /** Deregisters the worker, which holds no jobs any more. */
   leave(workerId: number, signal: AbortSignal): Promise<void>;
   /** What a launcher reports when the process of this worker has ended. Absent if the source finds out by itself. */

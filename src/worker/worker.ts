@@ -58,7 +58,7 @@ export class Worker {
   readonly #claimer: Claimer;
   readonly #heartbeater: Heartbeater;
   readonly #settler: Settler;
-  readonly #reports: { output: OutputWriter; reporter: Reporter };
+  readonly #reports: Parameters<typeof handlerExecutor>[1];
   readonly #runner: Runner;
   readonly #prefetch: Prefetch;
   readonly #held = new HeldAssignments();
@@ -77,7 +77,7 @@ export class Worker {
     const isIdle = () => this.#held.size === 0 && this.#runner.isIdle;
     this.#drain = new Drain({ stays: options.staysDrained ?? false, isIdle });
     const output = new OutputWriter({ ...common, lease: this.#lease, monotonicMs });
-    this.#reports = { output, reporter: new Reporter(source, log) };
+    this.#reports = { ...common, output, reporter: new Reporter(source, log) };
     this.#runner = new Runner({
       profile,
       handlers: handlerExecutor(options.handlers ?? {}, this.#reports),

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Attempt } from '../../src/core/attempt-end.ts';
 import { historyOf, MAX_HISTORY_PARENTS } from '../../src/core/history.ts';
-import type { Attempt, Job } from '../../src/core/job.ts';
+import type { Job } from '../../src/core/job.ts';
 
 const JOB = {
   submittedBy: null,

@@ -253,6 +253,7 @@ test('tokens: a worker acts only as the workers that it registered', async () =>
     failJob: { worker_id: id, attempt: 1, error: 'x' },
     settleJobs: { items: [{ job_id: job, attempt: 1, outcome: { type: 'succeeded' } }] },
     writeReport: { items: [] },
+    writeSteps: { items: [] },
   };
   for (const [name, route] of Object.entries(routes) as [keyof typeof routes, Route][]) {
     if (route.scope !== 'work' || name === 'registerWorker') continue;

@@ -196,6 +196,18 @@ export class ScriptedSource implements JobSource {
     };
   }
 
+  async writeSteps(): Promise<never> {
+    throw new Error('no steps are scripted');
+  }
+
+  async readSteps(): Promise<never> {
+    throw new Error('no steps are scripted');
+  }
+
+  async noteUnused(): Promise<never> {
+    throw new Error('no steps are scripted');
+  }
+
   async leave(workerId: number): Promise<void> {
     await this.#call('leave', () => void this.left.push(workerId));
   }

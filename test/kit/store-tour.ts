@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import pg from 'pg';
-import { aJob, anOffer, aStep, aWorker, aWorkflow, jobs } from '../../contract/kit/builders.ts';
+import { aJob, anOffer, aStep, aStepWrite, aWorker, aWorkflow, jobs } from '../../contract/kit/builders.ts';
 import { after } from '../../contract/kit/graph.ts';
 import { aSchedule, PERIOD } from '../../contract/kit/schedules.ts';
 import { FAILED, forever, ids, type Lease, readOne, submit, success } from '../../contract/kit/steps.ts';
@@ -175,6 +175,14 @@ async function tourOutput(tour: Tour, store: Store, workerId: number): Promise<v
     ),
   );
   await tour.call('checkpoint', () => store.checkpoint(jobId, forever));
+  const step = { ...at, ...aStepWrite('step') };
+  await tour.call('writeSteps', () => store.writeSteps([step], forever));
+  await tour.call('writeSteps again', () => store.writeSteps([{ ...step, name: 'other' }], forever));
+  await tour.call('claimSteps', () => store.claimSteps([jobId], forever));
+  await tour.call('jobSteps', () => store.jobSteps(jobId, 0, forever));
+  await tour.call('openSteps', () => store.openSteps(jobId, forever));
+  await tour.call('noteUnused', () => store.noteUnused({ ...at, names: ['step'] }, forever));
+  await tour.call('forgetFailedSteps', () => store.forgetFailedSteps([jobId], forever));
   await tour.call('readCheckpoint', () => store.readCheckpoint({ jobId, upload: 1, offset: 0 }, forever));
 }
 

@@ -42,6 +42,7 @@ const EVENTS: Record<LifecycleEvent, true> = {
   lost: true,
   interrupted: true,
   snoozed: true,
+  suspended: true,
   returned: true,
   stopped: true,
   expired: true,

@@ -1,7 +1,8 @@
 /** Checks gangs from the places of their members, and from what the members themselves show. */
 
+import type { Attempt } from '../../src/core/attempt-end.ts';
 import { needsAll, type Place } from '../../src/core/gang.ts';
-import type { Attempt, ClaimedJob, Job } from '../../src/core/job.ts';
+import type { ClaimedJob, Job } from '../../src/core/job.ts';
 
 type Fail = (rule: string, message: string) => void;
 

@@ -1,6 +1,7 @@
 /** Checks limits and rates from what the jobs themselves show. */
 
-import type { Attempt, Job } from '../../src/core/job.ts';
+import type { Attempt } from '../../src/core/attempt-end.ts';
+import type { Job } from '../../src/core/job.ts';
 import type { Rate } from '../../src/core/meter.ts';
 import type { Healed } from '../../src/store/duty-store.ts';
 

@@ -1,6 +1,7 @@
 /** Watches the store and the attempts that run, and knows what must never happen. */
 
-import { type Attempt, type ClaimedJob, isTerminal, isWaiting, type Job, type NewJob } from '../../src/core/job.ts';
+import type { Attempt } from '../../src/core/attempt-end.ts';
+import { type ClaimedJob, isTerminal, isWaiting, type Job, type NewJob } from '../../src/core/job.ts';
 import { NEVER } from '../../src/core/never.ts';
 import type { Settlement } from '../../src/core/outcome.ts';
 import type { Healed } from '../../src/store/duty-store.ts';
@@ -389,6 +390,7 @@ const OUTCOME_OF = {
   timed_out: 'timeout',
   interrupted: 'interrupted',
   snoozed: 'snoozed',
+  suspended: 'suspended',
   cancelled: 'cancelled',
   returned: 'returned',
 } as const;

@@ -41,7 +41,7 @@ export function linkWorker({ part, index, schedulers, conditions, store, onSettl
       return wire.call({
         signal,
         waitMs,
-        run: (scheduler, hungUp) => scheduler.claim({ ...request, waitMs }, hungUp),
+        run: (scheduler, hungUp) => scheduler.claim({ ...request, waitMs, runsSteps: true }, hungUp),
       });
     },
     endWait: (workerId, claimSeq, signal) =>
@@ -65,6 +65,9 @@ export function linkWorker({ part, index, schedulers, conditions, store, onSettl
           (await scheduler.writeCheckpoint({ ...checkpoint, chunks: checkpoint.chunks() }, NEVER)) !== null,
       }),
     checkpoint: (jobId, signal) => wire.call({ signal, run: (scheduler) => scheduler.checkpoint(jobId, NEVER) }),
+    writeSteps: (writes, signal) => wire.call({ signal, run: (scheduler) => scheduler.writeSteps(writes, NEVER) }),
+    readSteps: (request, signal) => wire.call({ signal, run: (scheduler) => scheduler.readSteps(request, NEVER) }),
+    noteUnused: (unused, signal) => wire.call({ signal, run: (scheduler) => scheduler.noteUnused(unused, NEVER) }),
     leave: (workerId, signal) => wire.call({ signal, run: (scheduler) => scheduler.leave(workerId, NEVER) }),
     onNudge(workerId, listener) {
       const stop = store.subscribe((hint) => {

@@ -15,6 +15,7 @@ const WORDS: Readonly<Record<NonNullable<Job['reason']>, string>> = {
   expired: 'it did not start within its start_timeout',
   limit: 'its limit was full',
   gang: 'its gang succeeded without it',
+  step: 'a step of its function failed',
 };
 
 export function reasonText(reason: NonNullable<Job['reason']>): string {

@@ -17,6 +17,13 @@ const WORDS: Words = {
   start_time: ({ at }, telling) => `its start time, ${telling.at(at)}`,
   retry: ({ at, failures, max_attempts }, telling) =>
     `its next attempt at ${telling.at(at)} (${failures} of ${max_attempts} attempts have failed)`,
+  steps: ({ at, waits }, telling) => {
+    const [first, ...others] = waits;
+    const more = others.length === 0 ? '' : `, and for ${others.length} more`;
+    return first === undefined
+      ? 'its function, which is about to go on'
+      : `${stepText(first)} until ${telling.at(first.until ?? at)}${more}`;
+  },
   parent: ({ job, name, status, others }) =>
     `job ${job}${name === null ? '' : ` (${name})`}, which is ${status}${others === 0 ? '' : `, and ${others} more`}`,
   parents_ended: () => 'its parents, which have ended: it is about to be judged',
@@ -167,4 +174,9 @@ function ordinal(place: number): string {
   const isTeen = place % 100 >= 11 && place % 100 <= 13;
   const ending = isTeen ? 'th' : (['th', 'st', 'nd', 'rd'][place % 10] ?? 'th');
   return `${place}${ending}`;
+}
+
+/** What a suspended function waits for. */
+function stepText({ name, kind, tries }: Extract<Waiting, { code: 'steps' }>['waits'][number]): string {
+  return kind === 'sleep' ? `its sleep ${name}` : `the next try of its step ${name} (${tries} failed)`;
 }

@@ -237,7 +237,7 @@ function explain(job: JobDetail): string {
     const stopping = job.cancel_requested_at === null ? '' : '; it was asked to stop';
     return `job ${job.id} has been running on worker ${job.worker_id} for ${between(job.started_at, null)} (attempt ${job.attempts})${stopping}`;
   }
-  if (job.status === 'scheduled' && job.failures + job.snoozes + job.interruptions === 0)
+  if (job.status === 'scheduled' && job.waiting?.code === 'start_time')
     return `job ${job.id} is scheduled for ${moment(job.run_at)}`;
   if (!isTerminal(job.status))
     return `job ${job.id} is ${job.status}: ${job.waiting === null ? 'it is about to start' : `it waits for ${waitsFor(job.waiting)}`}`;

@@ -22,7 +22,10 @@ const FLAG_VALUES: Readonly<Record<string, readonly string[] | ValueKind | 'prof
 const ARGUMENTS: Readonly<Record<string, ValueKind | 'profile'>> = {
   ...Object.fromEntries(['set', 'show', 'use', 'rm'].map((name) => [`config ${name}`, 'profile'])),
   ...Object.fromEntries(
-    ['job', 'history', 'why', 'logs', 'wait', 'cancel', 'retry', 'rerun', 'edit', 'open'].map((name) => [name, 'job']),
+    ['job', 'history', 'steps', 'why', 'logs', 'wait', 'cancel', 'retry', 'rerun', 'edit', 'open'].map((name) => [
+      name,
+      'job',
+    ]),
   ),
   ...Object.fromEntries(['show', 'pause', 'resume', 'rm', 'set'].map((name) => [`queues ${name}`, 'queue'])),
   ...Object.fromEntries(['show', 'drain', 'undrain'].map((name) => [`workers ${name}`, 'worker'])),

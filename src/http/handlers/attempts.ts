@@ -16,6 +16,7 @@ import {
   SettleRequest,
   SettleResult,
 } from '../../api/settle.ts';
+import { StepsAnswer, StepsRequest, stepsToWire, writesFromWire, writtenToWire } from '../../api/step.ts';
 import { WorkronError } from '../../core/error.ts';
 import type { ClaimedJob } from '../../core/job.ts';
 import type { Settlement } from '../../core/outcome.ts';
@@ -43,7 +44,8 @@ export const attemptHandlers = {
       const queues = claimableQueues(principal, body.queues);
       const offer = { queues, commands, handlers, tags, free };
       const waitMs = Math.min(wait, MAX_CLAIM_WAIT_MS);
-      const jobs = await scheduler.claim({ workerId, limit, prefetch, claimSeq, offer, waitMs }, signal);
+      const request = { workerId, limit, prefetch, claimSeq, offer, waitMs, runsSteps: body.steps };
+      const jobs = await scheduler.claim(request, signal);
       const { text, count } = claimedJobsToText(jobs, body, MAX_REPLY_LENGTH);
       await returnJobs(scheduler, workerId, signal.aborted ? jobs : jobs.slice(count));
       signal.throwIfAborted();
@@ -112,6 +114,31 @@ export const attemptHandlers = {
       await authorizeWorker(call, workerId);
       const settlement = { jobId: pathId(params), attempt, workerId, outcome: outcomeFromFail(body) };
       return { status: 200, json: await settleOne(scheduler, settlement, signal) };
+    },
+  }),
+
+  writeSteps: handler(routes.writeSteps, {
+    summary: 'Write steps of functions that a worker runs; each has its own answer',
+    body: StepsRequest,
+    textFromJobs: true,
+    bodyLimit: 64 * 1024 * 1024,
+    quiet: true,
+    replies: { 200: StepsAnswer },
+    async handle(call) {
+      const { scheduler, body, signal } = call;
+      const workerId = pathId(call.params, 'worker_not_found');
+      await authorizeWorker(call, workerId);
+      const written = await scheduler.writeSteps(writesFromWire(body, workerId), signal);
+      const { unused } = body;
+      if (unused !== undefined) {
+        const { job_id: jobId, attempt, names } = unused;
+        await scheduler.noteUnused({ jobId, attempt, workerId, names }, signal);
+      }
+      const items = written.map(writtenToWire);
+      if (body.read === undefined) return { status: 200, json: { items } };
+      const { job_id: jobId, attempt, after } = body.read;
+      const read = stepsToWire(await scheduler.readSteps({ jobId, attempt, workerId, after }, signal));
+      return { status: 200, json: { items, read } };
     },
   }),
 

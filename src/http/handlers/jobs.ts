@@ -19,6 +19,7 @@ import { BulkAnswer, BulkRequest, Operation, operationToWire } from '../../api/o
 import { pathOf } from '../../api/route.ts';
 import { routes } from '../../api/routes.ts';
 import { nothing } from '../../api/schemas.ts';
+import { StepPage, StepQuery, stepsToWire } from '../../api/step.ts';
 import { WorkronError } from '../../core/error.ts';
 import { authorizeJobs, type Submission } from '../../scheduler/jobs/admit.ts';
 import { newGangId } from '../../scheduler/jobs/new-gang-id.ts';
@@ -165,6 +166,15 @@ export const jobHandlers = {
       const json = submittedJobToWire(onlyOne(items));
       if (call.entry !== null) call.entry.details = { made: `job/${json.id}` };
       return { status: 201, json, headers: { location: pathOf(routes.readJob, json), ...replayHeader(replayed) } };
+    },
+  }),
+
+  listSteps: handler(routes.listSteps, {
+    summary: 'List the steps of a durable function, in the order in which they were written',
+    query: StepQuery,
+    replies: { 200: StepPage },
+    async handle({ scheduler, params, query, signal }) {
+      return { status: 200, json: stepsToWire(await scheduler.steps(pathId(params), query.after ?? 0, signal)) };
     },
   }),
 

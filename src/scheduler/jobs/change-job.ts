@@ -88,11 +88,11 @@ export async function edit(
   if (edited !== undefined) return edited;
   const [job] = await context.store.read([id], signal);
   if (job === undefined) throw jobNotFound(id);
-  throw new WorkronError(
-    'illegal_transition',
-    `Cannot edit job ${id}: it is ${job.status}; only waiting jobs can be edited`,
-    { jobId: id },
-  );
+  const why =
+    job.durable !== undefined && change.runAt !== undefined
+      ? 'it has steps, which say when it goes on'
+      : `it is ${job.status}; only waiting jobs can be edited`;
+  throw new WorkronError('illegal_transition', `Cannot edit job ${id}: ${why}`, { jobId: id });
 }
 
 /** Deletes an ended job with everything that is stored about it, and returns it as it was. */

@@ -71,6 +71,12 @@ async function write(
 ): Promise<(Wanted & { written: Job | WorkronError | undefined })[]> {
   try {
     const changes = wanted.map(({ change }) => change);
+    // Before the job can be claimed. If this process dies in between, the job has failed as before, and can be retried.
+    const durable = wanted.filter(({ before, change }) => change.kind === 'reopen' && before.durable !== undefined);
+    if (durable.length > 0) {
+      const ids = durable.map(({ before }) => before.id);
+      await context.store.forgetFailedSteps(ids, signal);
+    }
     const written = await context.store.applyChanges(changes, signal);
     return wanted.map((one, index) => ({ ...one, written: written[index] }));
   } catch (error) {

@@ -1,6 +1,8 @@
 /** The operations on jobs. */
 
 import type { Waiting } from '../../api/waiting.ts';
+import type { Attempt } from '../../core/attempt-end.ts';
+import type { Step, StepsPage } from '../../core/durable.ts';
 import { WorkronError } from '../../core/error.ts';
 import {
   type HistoryEntry,
@@ -9,7 +11,7 @@ import {
   MAX_HISTORY_CHANGES,
   MAX_HISTORY_PARENTS,
 } from '../../core/history.ts';
-import type { Attempt, Job, NewJob } from '../../core/job.ts';
+import type { Job, NewJob } from '../../core/job.ts';
 import type { JobFilter, ListedJob } from '../../core/job-filter.ts';
 import type { Operation } from '../../core/operation.ts';
 import type { LogPiece } from '../../core/output.ts';
@@ -68,6 +70,8 @@ export interface Jobs {
   job(id: number, signal: AbortSignal): Promise<JobView>;
   jobs(filter: JobFilter, page: { before: number | null; limit: number }, signal: AbortSignal): Promise<JobPage>;
   attempts(id: number, signal: AbortSignal): Promise<Attempt[]>;
+  /** The steps of its function after this `seq`, for readers: secrets are masked, and encrypted results left out. */
+  steps(id: number, after: number, signal: AbortSignal): Promise<StepsPage>;
   /** What has happened to the job, oldest first, from what is stored about it. */
   history(id: number, signal: AbortSignal): Promise<HistoryEntry[]>;
   /** Resolves with the job once it is terminal, or in its current state after `timeoutMs`. */
@@ -119,6 +123,7 @@ export function jobsOf(context: SchedulerContext, bulkWake: Wake, stopped: Abort
       if (attempts.length === 0) await readJob(context, id, signal);
       return attempts;
     },
+    steps: (id, after, signal) => readableSteps(context, id, after, signal),
     async history(id, signal) {
       const job = await readJob(context, id, signal);
       const parentIds = job.dependsOn.slice(-MAX_HISTORY_PARENTS).map(({ jobId }) => jobId);
@@ -167,6 +172,24 @@ async function readJob({ store }: SchedulerContext, id: number, signal: AbortSig
   const [job] = await store.read([id], signal);
   if (job === undefined) throw jobNotFound(id);
   return job;
+}
+
+async function readableSteps(
+  context: SchedulerContext,
+  id: number,
+  after: number,
+  signal: AbortSignal,
+): Promise<StepsPage> {
+  const job = await readJob(context, id, signal);
+  const { steps, next } = await context.store.jobSteps(id, after, signal);
+  const shown: Step[] = [];
+  for (const step of steps) {
+    const sealed = context.sealing.isSealed(step.result);
+    const result = sealed || step.result === null ? null : (JSON.parse(step.result) as unknown);
+    const [masked] = step.result === null || sealed ? [] : await maskResults(context, [{ ...job, result }], signal);
+    shown.push({ ...step, result: masked === undefined ? null : JSON.stringify(masked.result) });
+  }
+  return { steps: shown, next };
 }
 
 async function readLog(

@@ -20,6 +20,7 @@ export async function waitingFor(context: SchedulerContext, job: Job, signal: Ab
   switch (job.status) {
     case 'scheduled': {
       const at = new Date(job.dueAt).toISOString();
+      if (job.durable?.suspendedAt != null) return await suspendedFor(context, job, job.durable.suspendedAt, signal);
       const hasRun = job.failures > 0 || job.snoozes > 0 || job.interruptions > 0;
       if (!hasRun) return { code: 'start_time', at };
       return { code: 'retry', at, failures: job.failures, max_attempts: job.maxAttempts };
@@ -33,6 +34,18 @@ export async function waitingFor(context: SchedulerContext, job: Job, signal: Ab
     default:
       return null;
   }
+}
+
+/** What its function waits for, the next first. */
+async function suspendedFor(
+  { store }: SchedulerContext,
+  job: Job,
+  since: number,
+  signal: AbortSignal,
+): Promise<Waiting> {
+  const open = await store.openSteps(job.id, signal);
+  const waits = open.map(({ name, kind, until, tries }) => ({ name, kind, until: instantOrNull(until), tries }));
+  return { code: 'steps', since: new Date(since).toISOString(), at: new Date(job.dueAt).toISOString(), waits };
 }
 
 /** Names the first parent that has not ended. */

@@ -6,11 +6,18 @@ import type { ClaimRequest } from '../../store/job-store.ts';
 import type { SchedulerContext } from '../context.ts';
 import { resolveSecrets } from '../secrets/secrets.ts';
 import type { PollSlot } from './shared-polling.ts';
+import { withSteps } from './steps.ts';
+
+export interface WorkerClaim extends ClaimRequest {
+  waitMs: number;
+  /** The worker knows of steps, and may get jobs that have some. */
+  runsSteps?: boolean;
+}
 
 /** Answers as soon as there are jobs, or with an empty list after `waitMs`, when `stopped` aborts, or when the worker ends its wait. */
 export async function claim(
   context: SchedulerContext,
-  { waitMs, ...request }: ClaimRequest & { waitMs: number },
+  { waitMs, runsSteps = false, ...request }: WorkerClaim,
   { signal, stopped }: { signal: AbortSignal; stopped: AbortSignal },
 ): Promise<ClaimedJob[]> {
   const { store, clock, telemetry, idle, polls, claimWaits } = context;
@@ -44,7 +51,9 @@ export async function claim(
       }
       if (jobs.length > 0) telemetry.claimed(jobs, request.workerId);
       if (jobs.length === 0 && left <= 0) return jobs;
-      const ready = await resolveSecrets(context, jobs, { workerId: request.workerId, signal });
+      const { workerId } = request;
+      const able = await withSteps(context, jobs, { workerId, runsSteps, signal });
+      const ready = await resolveSecrets(context, able, { workerId, signal });
       if (ready.length > 0) return ready;
     }
   } finally {

@@ -1,18 +1,19 @@
 /** The calls of workers: register, claim jobs, renew leases, report. */
 
 import type { CheckpointContent, CheckpointInfo } from '../../core/checkpoint.ts';
+import type { StepsPage, StepWrite, StepWritten, UnusedSteps } from '../../core/durable.ts';
 import { WorkronError } from '../../core/error.ts';
 import type { ClaimedJob } from '../../core/job.ts';
 import type { HeartbeatAnswer, HeartbeatRequest, LeaseRef, Report } from '../../core/lease.ts';
 import type { Settlement } from '../../core/outcome.ts';
 import type { LogChunk } from '../../core/output.ts';
 import type { NewWorker, WorkerRow } from '../../core/worker.ts';
-import type { ClaimRequest } from '../../store/job-store.ts';
 import type { SchedulerContext } from '../context.ts';
 import { readCheckpoint, type WrittenCheckpoint, writeCheckpoint } from './checkpoint.ts';
-import { claim } from './claim.ts';
+import { claim, type WorkerClaim } from './claim.ts';
 import { reclaimFromGone } from './reclaim.ts';
 import { type SettleAnswer, settle } from './settle.ts';
+import { readSteps, writeSteps } from './steps.ts';
 
 /** More workers than any installation has. Beyond, offline ones are forgotten, and then registrations are refused. */
 const MAX_WORKERS = 10_000;
@@ -24,7 +25,7 @@ export interface WorkerCalls {
   /** Throws `too_many_requests` if this caller has as many workers online as the token of a worker may have. */
   checkRoomOf(registeredBy: string, signal: AbortSignal): Promise<void>;
   /** Waits up to `waitMs` for work, at most for a lease, then answers with an empty list. */
-  claim(request: ClaimRequest & { waitMs: number }, signal: AbortSignal): Promise<ClaimedJob[]>;
+  claim(request: WorkerClaim, signal: AbortSignal): Promise<ClaimedJob[]>;
   /** Ends the waits of the worker's claims up to this number: each answers with the jobs that it has, or none. */
   endClaimWait(workerId: number, claimSeq: number): void;
   /** `undefined`: no such worker. */
@@ -39,6 +40,12 @@ export interface WorkerCalls {
   writeCheckpoint(checkpoint: WrittenCheckpoint, signal: AbortSignal): Promise<number | null>;
   /** The last complete checkpoint of any attempt; `null`: none. */
   checkpoint(id: number, signal: AbortSignal): Promise<(CheckpointInfo & CheckpointContent) | null>;
+  /** Returns, in order, each step as it is stored, or why it cannot be. */
+  writeSteps(writes: readonly StepWrite[], signal: AbortSignal): Promise<StepWritten[]>;
+  /** More steps than the claim has brought. Throws `lease_lost` if the attempt is no longer this worker's. */
+  readSteps(request: LeaseRef & { workerId: number; after: number }, signal: AbortSignal): Promise<StepsPage>;
+  /** Records the names that a function did not ask for. False if the attempt is no longer this worker's. */
+  noteUnused(unused: UnusedSteps, signal: AbortSignal): Promise<boolean>;
   leave(workerId: number, signal: AbortSignal): Promise<void>;
   /** Takes back the jobs of a remote worker: its process has ended, and so have its commands. */
   gone(workerId: number, signal: AbortSignal): Promise<void>;
@@ -83,6 +90,9 @@ export function workerCallsOf(context: SchedulerContext, { leaseMs, stopped }: W
     report: (reports, signal) => store.report(reports, signal),
     writeCheckpoint: (checkpoint, signal) => writeCheckpoint(context, checkpoint, signal),
     checkpoint: (id, signal) => readCheckpoint(context, id, signal),
+    writeSteps: (writes, signal) => writeSteps(context, writes, signal),
+    readSteps: (request, signal) => readSteps(context, request, signal),
+    noteUnused: (unused, signal) => store.noteUnused(unused, signal),
     async leave(workerId, signal) {
       context.claimWaits.forget(workerId);
       await store.leaveWorker(workerId, signal);

@@ -113,6 +113,32 @@ export class Sealing {
     return text === undefined ? job : { ...job, input: JSON.parse(text) as unknown, sealedInput: null };
   }
 
+  /** Writes of steps with the results sealed that are to be. */
+  async sealSteps<W extends { result: string | null; seal?: boolean }>(writes: readonly W[]): Promise<W[]> {
+    await this.prepare();
+    if (this.#keys === null) throw noKeyForInput();
+    return writes.map((write) =>
+      write.seal && write.result !== null ? { ...write, result: SEALED + this.#seal(STEP, write.result) } : write,
+    );
+  }
+
+  isSealed(result: string | null): boolean {
+    return result?.startsWith(SEALED) ?? false;
+  }
+
+  /** Throws `no_secrets_key` if no key of this process opens one. */
+  async openSteps<S extends { result: string | null }>(steps: readonly S[], signal: AbortSignal): Promise<S[]> {
+    const sealed = steps.flatMap(({ result }) => (result?.startsWith(SEALED) ? [result.slice(SEALED.length)] : []));
+    if (sealed.length === 0) return [...steps];
+    await this.#read(sealed, signal);
+    return steps.map((step) => {
+      if (!this.isSealed(step.result)) return step;
+      const result = this.#open(STEP, (step.result as string).slice(SEALED.length));
+      if (result === undefined) throw new WorkronError('no_secrets_key', 'No key of this process opens the steps');
+      return { ...step, result };
+    });
+  }
+
   /** The target with the texts of its environments and its inputs, to compare it with another one. */
   async openTarget(target: Target, signal: AbortSignal): Promise<Target> {
     if ('job' in target) return { job: (await this.openJobs([target.job], signal))[0] as JobSpec };
@@ -223,6 +249,8 @@ export function sealWorkflow<W extends { steps: readonly { job: Sealable }[] }>(
 
 /** A sealed input cannot be moved to a variable or a definition, whose names have a space. */
 const INPUT = 'input';
+/** Nor can the result of a step. */
+const STEP = 'step';
 
 /** A sealed value cannot be moved to another variable. */
 function envName(variable: string): string {

@@ -16,6 +16,7 @@ import { lockAffected } from './graph/lock-affected.ts';
 import { reopen } from './graph/reopen.ts';
 import { readJobs } from './reads.ts';
 import { counter, listed, statusOf } from './standing.ts';
+import { awaitSteps } from './steps.ts';
 
 type LiveChange = Exclude<Change, { kind: 'reopen' }>;
 
@@ -110,6 +111,10 @@ export async function applyChanges(tx: Tx, asked: readonly Change[]): Promise<(J
     tx,
     changes.filter((change) => change.kind !== 'reopen'),
   );
+  for (const change of changes) {
+    if (change.kind === 'requeue' && change.awaits !== undefined && live.has(change.fence.jobId))
+      await awaitSteps(tx, change.fence.jobId, change.awaits);
+  }
   const reopened = await reopen(
     tx,
     changes.filter((change) => change.kind === 'reopen'),
@@ -241,8 +246,9 @@ function flagsOf(change: LiveChange): Pick<ChangeRow, 'dropFlags' | 'addFlags'> 
     return { dropFlags: FLAG.gangStop, addFlags };
   }
   const suspect = change.kind === 'requeue' ? change.suspect : undefined;
-  const dropFlags = FLAG.gangStop | (suspect === false ? FLAG.suspect : 0);
-  return { dropFlags, addFlags: suspect === true ? FLAG.suspect : 0 };
+  const isSuspended = change.kind === 'requeue' && change.awaits !== undefined;
+  const dropFlags = FLAG.gangStop | FLAG.suspended | (suspect === false ? FLAG.suspect : 0);
+  return { dropFlags, addFlags: (suspect === true ? FLAG.suspect : 0) | (isSuspended ? FLAG.suspended : 0) };
 }
 
 /** Records what follows from a change, and what has to be announced of it. */

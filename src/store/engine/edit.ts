@@ -18,7 +18,12 @@ interface Waiting {
   expiresAt: number | null;
 }
 
-const waitingRow = columns<Waiting>({ status: 'text', due: 'instant', expiresAt: 'instant' });
+const waitingRow = columns<Waiting & { flags: number }>({
+  status: 'text',
+  due: 'instant',
+  expiresAt: 'instant',
+  flags: 'int',
+});
 const specRow = columns<SpecColumns & { createdAt: number; now: number }>({
   queue: 'text',
   kind: 'text',
@@ -38,7 +43,7 @@ const DERIVED = raw(String(FLAG.neverPrefetched | FLAG.hasNoStartTimeout));
 async function edit(tx: Tx, jobId: number, { runAt, ...wanted }: JobEdit): Promise<Job | undefined> {
   const waiting = await tx.get(
     waitingRow,
-    sql`select ${statusOf('l')} as status, l.due, l.expires_at from live l
+    sql`select ${statusOf('l')} as status, l.due, l.expires_at, l.flags from live l
       where l.job_id = ${jobId} and ${statusOf('l')} <> 'running' ${locking('for update')}`,
   );
   const row = await tx.get(
@@ -46,6 +51,8 @@ async function edit(tx: Tx, jobId: number, { runAt, ...wanted }: JobEdit): Promi
     sql`select queue, kind, name, priority, tags, spec, created_at, ${now} as now from job where id = ${jobId}`,
   );
   if (waiting === undefined || row === undefined) return undefined;
+  // It has started, and its steps say when it goes on.
+  if (runAt !== undefined && waiting.flags & FLAG.hasSteps) return undefined;
 
   const spec: JobSpec = { ...decodeSpec(row), ...wanted };
   const [lane] = tx.laneIds([laneKey(laneOf(spec))]);

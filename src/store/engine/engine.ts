@@ -25,7 +25,9 @@ import { ledgerMethods } from './schedules/ledger.ts';
 import { scheduleMethods } from './schedules/schedules.ts';
 import { tickMethods } from './schedules/tick.ts';
 import { statistics } from './stats.ts';
+import { stepMethods } from './steps.ts';
 import { sweepMethods } from './sweep.ts';
+
 import { workerMethods } from './workers.ts';
 
 export const engine = {
@@ -56,6 +58,7 @@ export const engine = {
   ...intakeMethods,
   ...cascadeMethods,
   ...expandMethods,
+  ...stepMethods,
 };
 
 export type Engine = typeof engine;

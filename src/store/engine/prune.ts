@@ -268,6 +268,8 @@ async function removeJobs(tx: Tx, ids: readonly number[]): Promise<void> {
     sql`delete from result where job_id ${isOne}`,
     sql`delete from progress where job_id ${isOne}`,
     sql`delete from checkpoint where job_id ${isOne}`,
+    sql`delete from step where job_id ${isOne}`,
+    sql`delete from durable where job_id ${isOne}`,
     sql`delete from log where job_id ${isOne}`,
     sql`delete from notification where delivered_by ${isOne}`,
     sql`delete from notification where job_id ${isOne} and not delivered_by ${isOne}`,

@@ -1,8 +1,10 @@
 /** Reads jobs: their columns, the tables they come from, and their decoding. A list cuts long fields before they are read. */
 
+import type { Attempt } from '../../core/attempt-end.ts';
 import type { CheckpointKind } from '../../core/checkpoint.ts';
 import type { Condition } from '../../core/dag/conditions.ts';
-import type { Attempt, Job, JobSpec } from '../../core/job.ts';
+import type { DurableState } from '../../core/durable.ts';
+import type { Job, JobSpec } from '../../core/job.ts';
 import {
   type CutField,
   type ListedJob,
@@ -14,11 +16,22 @@ import type { Usage } from '../../core/outcome.ts';
 import { FLAG } from '../flags.ts';
 import { decodeSpec, type SpecColumns, uniqueKeyOf } from '../spec.ts';
 import { columns } from '../sql/columns.ts';
-import { anyOf, type Fragment, join, type Part, raw, type Spelling, spelled, sql } from '../sql/sql.ts';
+import {
+  anyOf,
+  type Dialect,
+  type Fragment,
+  join,
+  msOf,
+  type Part,
+  raw,
+  type Spelling,
+  spelled,
+  sql,
+} from '../sql/sql.ts';
 import { one, type Tx } from '../sql/tx.ts';
 import { statusOf } from './standing.ts';
 
-type State = Omit<Job, keyof JobSpec | 'progress' | 'checkpoint' | 'dependsOn' | 'uniqueKey'>;
+type State = Omit<Job, keyof JobSpec | 'progress' | 'checkpoint' | 'dependsOn' | 'uniqueKey' | 'durable'>;
 
 interface JobRow extends State, SpecColumns {
   /** The attempt that reported it. */
@@ -31,6 +44,8 @@ interface JobRow extends State, SpecColumns {
   checkpointAt: number;
   /** Parents with their conditions, by id. */
   dependsOn: readonly [number, Condition][] | null;
+  /** `null` for a job without steps. */
+  durable: DurableState | null;
   /** What a list has cut; `null` for a job that is whole. */
   cut: readonly (CutField | null)[] | null;
 }
@@ -77,12 +92,13 @@ export const jobRow = columns<JobRow>({
   groupId: 'bigint',
   groupIndex: 'int',
   rerunOf: 'bigint',
+  durable: 'json',
   cut: 'json',
 });
 
 export function jobFrom(row: JobRow): Job {
   const { queue, kind, name, priority, tags, spec, progressAttempt, fraction, note, dependsOn, ...rest } = row;
-  const { checkpointKind, checkpointBytes, checkpointAttempt, checkpointAt, cut: _, ...state } = rest;
+  const { checkpointKind, checkpointBytes, checkpointAttempt, checkpointAt, durable, cut: _, ...state } = rest;
   return {
     ...decodeSpec({ queue, kind, name, priority, tags, spec }),
     ...state,
@@ -93,6 +109,7 @@ export function jobFrom(row: JobRow): Job {
         : { kind: checkpointKind, bytes: checkpointBytes, attempt: checkpointAttempt, writtenAt: checkpointAt },
     dependsOn: (dependsOn ?? []).map(([jobId, condition]) => ({ jobId, condition })),
     uniqueKey: uniqueKeyOf(spec),
+    ...(durable !== null && { durable }),
   };
 }
 
@@ -200,6 +217,16 @@ export const lastRun = spelled({
 });
 
 const status = statusOf('l');
+/** Looked up for ended jobs, and for unfinished ones that have steps. An attempt that was suspended ended then. */
+const durable = (dialect: Dialect) => {
+  const object = raw(dialect === 'postgres' ? 'json_build_object' : 'json_object');
+  const unused = raw(dialect === 'postgres' ? 'd.unused' : 'json(d.unused)');
+  return sql`case when l.job_id is null or l.flags & ${raw(String(FLAG.hasSteps))} <> 0 then (
+    select ${object}('steps', d.steps, 'unused', ${unused}, 'suspendedAt',
+      case when l.flags & ${raw(String(FLAG.suspended))} <> 0 and ${status} = 'scheduled' then (
+        select ${msOf('e.ended_at')} from run e where e.job_id = j.id and e.attempt = l.attempt) end)
+    from durable d where d.job_id = j.id) end`;
+};
 const jobsWith = (given: Cuttable) => sql`
   j.id, j.queue, j.kind, j.name, j.priority, j.tags, ${given.spec} as spec, j.created_at,
   coalesce(${status}, r.status) as status, coalesce(l.attempt, r.attempts) as attempt,
@@ -216,7 +243,7 @@ const jobsWith = (given: Cuttable) => sql`
   p.attempt as progress_attempt, p.fraction, p.note, p.checkpoint_kind, p.checkpoint_bytes, p.checkpoint_attempt, p.checkpoint_at,
   (select ${parents} from (
     select parent_id, condition from edge where child_id = j.id order by parent_id ${given.parents}) e) as depends_on,
-  j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of, ${given.cut} as cut
+  j.workflow_id, j.step_key, j.group_id, j.group_index, j.rerun_of, ${durable} as durable, ${given.cut} as cut
   from job j left join live l on l.job_id = j.id ${lastRun}
     left join worker w on w.id = l.worker_id left join result x on x.job_id = j.id left join progress p on p.job_id = j.id`;
 

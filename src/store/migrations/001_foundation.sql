@@ -192,7 +192,7 @@ create table workron.job (
 -- 512 is never prefetched (PostgreSQL only: SQLite reads the job's spec instead), 1024 was inserted by an application's transaction and
 -- not judged since (blocked; lane may be 0 for unknown), 2048 has no start timeout, 4096 has limits, 8192 needs all members of its
 -- gang, 16384 was asked to stop with its gang, 32768 notifies of a cancel, 65536 came back from a lost worker that had not reported
--- its start.
+-- its start, 131072 has steps, 262144 is suspended unless it is claimable or runs.
 -- started_at: null while the job is running means that it was prefetched and has not started.
 -- *_edges: the edges to its parents by state; null for a job without parents.
 -- fair_key: the key whose turn a claimable job has; '' for jobs without a key, null if it was given no turn.
@@ -229,6 +229,38 @@ create table workron.checkpoint (
   start integer not null,
   data bytea not null,
   primary key (job_id, upload, start)
+);
+
+-- Steps: what the function of a job has finished, and what it waits for. One row per name. kind: step, sleep. seq: rises with each
+-- write of a row of the job, so that rows which ended later have higher ones. tries: failed tries of a step that is tried again at
+-- "until". ended_at: null while it is awaited. result: JSON as text, whose order of keys a function may depend on; 'sealed:' with an
+-- encrypted one.
+create table workron.step (
+  job_id bigint not null,
+  name text collate "C" not null,
+  kind text not null,
+  seq integer not null,
+  attempt integer not null,
+  tries integer not null,
+  started_at timestamptz(3) not null,
+  ended_at timestamptz(3),
+  until timestamptz(3),
+  result text,
+  thrown jsonb,
+  primary key (job_id, name)
+); -- SQLite: without rowid
+
+-- Jobs that have steps: how many, the bytes of their results, the last seq. first_due: when the job was first due, by which it keeps
+-- its place. failures: those of the job that no longer count, because a step has ended since. unused: names that the function did not
+-- ask for when it ended.
+create table workron.durable (
+  job_id bigint primary key,
+  first_due timestamptz(3) not null,
+  steps integer not null,
+  bytes bigint not null,
+  seq integer not null,
+  failures integer not null,
+  unused jsonb
 );
 
 -- Output of attempts by byte offset.

@@ -24,16 +24,20 @@ export function maskerOf(job: ClaimedJob): (text: string) => string {
   return values.length === 0 ? (text) => text : (text) => maskText(text, values);
 }
 
+/** Masks secrets in what was thrown, and cuts it. */
+export function maskThrown(job: ClaimedJob, thrown: Thrown): Thrown {
+  const values = secretsOf(job);
+  return cutThrown(values.length === 0 ? thrown : (maskJson(thrown, values) as Thrown));
+}
+
 /** Masks secrets in errors, and cuts them. A result keeps its secrets: children get the true value. */
 export function maskOutcome(job: ClaimedJob, outcome: Outcome): Outcome {
   const { error, thrown } = outcome as { error?: string | null; thrown?: Thrown };
   if (typeof error !== 'string' && thrown === undefined) return outcome;
-  const values = secretsOf(job);
-  const masked = values.length === 0 ? thrown : (maskJson(thrown, values) as Thrown | undefined);
   return {
     ...outcome,
     ...(typeof error === 'string' && { error: cutError(maskerOf(job)(error)) }),
-    ...(masked !== undefined && { thrown: cutThrown(masked) }),
+    ...(thrown !== undefined && { thrown: maskThrown(job, thrown) }),
   };
 }
 

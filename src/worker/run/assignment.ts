@@ -31,6 +31,8 @@ export class Assignment implements LeaseRef {
   lost = false;
   /** True if its outcome is known and being reported. */
   ended = false;
+  /** True if its function was suspended: it goes on in another attempt. */
+  suspended = false;
   /** Set if the handler still runs after the attempt was settled. It keeps its slot until then. */
   stillBusy: Promise<unknown> | undefined;
   /** Called once nothing of the attempt runs any more. */
@@ -51,9 +53,14 @@ export class Assignment implements LeaseRef {
     return this.job.id;
   }
 
+  /** The scheduler's time, as far as it is known here. */
+  storeNow(now: number): number {
+    return this.job.startedAt + now - this.#takenAt;
+  }
+
   /** Records the start; `now` is by the same clock as `takenAt`. */
   begin(now: number): void {
-    this.startedAt = Math.round(this.job.startedAt + now - this.#takenAt);
+    this.startedAt = Math.round(this.storeNow(now));
   }
 
   get attempt(): number {
@@ -72,6 +79,11 @@ export class Assignment implements LeaseRef {
   /** Aborts the signal because of the attempt's own timeout. */
   abort(reason: Stopped): void {
     this.#controller?.abort(reason);
+  }
+
+  /** Its outcome was answered, or is dropped: nobody waits any more for what a suspended function has left open. */
+  released(): void {
+    if (this.suspended) this.abort(new Stopped('suspended', 'the function goes on in another attempt'));
   }
 
   /** Calls `listener` when the attempt is stopped, or at once if it was. Only one listener is kept. */
@@ -121,6 +133,7 @@ export class HeldAssignments {
   delete(assignment: Assignment): void {
     if (this.#latest.get(assignment.jobId) === assignment) this.#latest.delete(assignment.jobId);
     else this.#earlier.delete(assignment);
+    assignment.released();
     this.released.fire();
   }
 

@@ -1,6 +1,6 @@
 /** What the return or the throw of a handler means for its attempt. */
 
-import { Cancel, Fatal, RateLimited, RetryAfter, Snooze } from '../../core/handler-errors.ts';
+import { Cancel, Fatal, RateLimited, RetryAfter, Snooze, StepFailed } from '../../core/handler-errors.ts';
 import { MAX_RESULT_BYTES, type Outcome } from '../../core/outcome.ts';
 import { cleanJson, cleanText } from '../../core/text.ts';
 import type { Assignment } from './assignment.ts';
@@ -38,6 +38,7 @@ export function outcomeOfError(error: unknown, assignment: Assignment): Outcome 
     if (error instanceof Snooze) return snoozed(error);
     if (error instanceof Cancel) return { type: 'cancelled', error: cleanText(error.message) };
     if (error instanceof Fatal) return { ...outcome, fatal: true };
+    if (error instanceof StepFailed) return { ...outcome, thrown: error.thrown, step: true };
     return error instanceof RetryAfter ? { ...outcome, retryAfterMs: error.delayMs } : outcome;
   } catch {
     // A proxy or a getter of the thrown value has thrown.

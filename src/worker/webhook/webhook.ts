@@ -5,7 +5,8 @@ import type { IncomingMessage, RequestOptions } from 'node:http';
 import { type BlockList, isIP, type LookupFunction } from 'node:net';
 import { Fatal, RetryAfter } from '../../core/handler-errors.ts';
 import { http, https } from '../../ops/node-http.ts';
-import type { Handler, HandlerContext } from '../run/handler-executor.ts';
+import type { HandlerContext } from '../run/handler-context.ts';
+import type { Handler } from '../run/handler-executor.ts';
 import { isRefused } from './private-address.ts';
 
 interface WebhookOptions {

@@ -47,7 +47,7 @@ export interface WantedStep {
   keepFrom: number | null;
 }
 
-export type Ending = Exclude<Outcome, { type: 'succeeded' }>['type'];
+export type Ending = Exclude<Outcome, { type: 'succeeded' | 'suspended' }>['type'];
 
 export type Action =
   | { type: 'insert'; jobs: WantedJob[]; idempotency: { key: string; fingerprint: string } | null }

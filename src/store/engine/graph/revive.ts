@@ -18,6 +18,7 @@ export interface PlaceRow extends SpecColumns {
   isGroup: boolean;
   hasChildren: boolean;
   hasParents: boolean;
+  hasSteps: boolean;
 }
 
 export const placeRow = columns<PlaceRow>({
@@ -33,13 +34,15 @@ export const placeRow = columns<PlaceRow>({
   isGroup: 'bool',
   hasChildren: 'bool',
   hasParents: 'bool',
+  hasSteps: 'bool',
 });
 
 /** What `placesOf` needs of a job `j`. */
 export const placeColumns = sql`j.id, j.queue, j.kind, j.name, j.priority, j.tags, j.spec, j.workflow_id, j.group_id,
   exists (select 1 from job_group g where g.job_id = j.id ${lookedUp}) as is_group,
   exists (select 1 from edge e where e.parent_id = j.id ${lookedUp}) as has_children,
-  exists (select 1 from edge e where e.child_id = j.id ${lookedUp}) as has_parents`;
+  exists (select 1 from edge e where e.child_id = j.id ${lookedUp}) as has_parents,
+  exists (select 1 from durable d where d.job_id = j.id ${lookedUp}) as has_steps`;
 
 /** The columns that a job needs to wait again. An ended job is never edited, so they do not change. */
 export interface Place {
@@ -70,10 +73,12 @@ export function placesOf(tx: Tx, rows: readonly PlaceRow[]): Map<number, Place> 
   );
 }
 
-function flagsOf({ workflowId, groupId, isGroup, hasChildren, hasParents }: PlaceRow, spec: JobSpec): number {
+function flagsOf(row: PlaceRow, spec: JobSpec): number {
+  const { workflowId, groupId, isGroup, hasChildren, hasParents, hasSteps } = row;
   return (
     (hasChildren ? FLAG.hasChildren : 0) |
     (hasParents ? FLAG.hasParents : 0) |
+    (hasSteps ? FLAG.hasSteps : 0) |
     (isGroup ? FLAG.group : 0) |
     (workflowId === null ? 0 : FLAG.inWorkflow) |
     (groupId === null ? 0 : FLAG.item) |

@@ -2,6 +2,7 @@
 
 import { Room, subtract } from '../../../core/capacity.ts';
 import { heldBy } from '../../../core/claim-places.ts';
+import { UNREAD_STEPS } from '../../../core/durable.ts';
 import { WorkronError } from '../../../core/error.ts';
 import type { ClaimedJob } from '../../../core/job.ts';
 import { fits, needsResources } from '../../../core/lane.ts';
@@ -219,6 +220,7 @@ async function take(
     );
     if (prefetch) job.prefetched = true;
     if (flags & FLAG.suspect) job.suspect = true;
+    if (flags & FLAG.hasSteps) job.steps = UNREAD_STEPS;
     if (flags !== 0 || turn !== 0) {
       const [, , , workflowId, stepKey, groupId, groupIndex] = more;
       special.push({ job, turn, flags, spec, workflowId, groupId, groupIndex, stepKey });

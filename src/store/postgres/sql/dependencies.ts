@@ -1,5 +1,6 @@
 /** Jobs with parents, and steps of workflows. */
 
+import { FLAG } from '../../flags.ts';
 import { nowIn } from './instants.ts';
 import { statusOf } from './standing.ts';
 
@@ -10,7 +11,9 @@ export function dependenciesSql(s: string) {
     scopes: `select id, workflow_id, group_id from ${s}.job where id = any($1::bigint[])`,
 
     // PostgreSQL only: new jobs of all kinds are written by one statement.
-    waitingOf: `select job_id, flags from ${s}.live where job_id = any($1::bigint[]) and ${statusOf('live')} <> 'running'`,
+    /** Jobs that can be replaced: one with steps has started. */
+    waitingOf: `select job_id, flags from ${s}.live
+      where job_id = any($1::bigint[]) and ${statusOf('live')} <> 'running' and flags & ${FLAG.hasSteps} = 0`,
     /**
      * As insertJobs, for jobs with parents and for steps. fate: wait, free, group (free, but never claimed), kept (done,
      * with the result of keep_from), or why it is skipped.

@@ -1,5 +1,6 @@
 /** Limits and rates: what is in use of them, and the jobs that wait for them. */
 
+import { FLAG } from '../../flags.ts';
 import { order } from './claim.ts';
 import { nowIn } from './instants.ts';
 import { isOpenIn, mayClaimIn } from './may-claim.ts';
@@ -17,7 +18,10 @@ export function metersSql(s: string) {
         union select s.name from ${s}.metered_start s where s.job_id = any($2::bigint[])`;
 
   return {
-    metersOfJobs: `select j.id, j.spec -> 'limits' as limits, j.spec -> 'rates' as rates, j.spec ->> 'on_limit' as on_limit
+    /** A job with steps has started, and waits. */
+    metersOfJobs: `select j.id, j.spec -> 'limits' as limits, j.spec -> 'rates' as rates,
+        case when j.spec ? 'on_limit' and not exists (
+          select 1 from ${s}.live l where l.job_id = j.id and l.flags & ${FLAG.hasSteps} <> 0) then j.spec ->> 'on_limit' end as on_limit
       from ${s}.job j where j.id = any($1::bigint[])`,
     noteStarts: `with ${now}
       insert into ${s}.metered_start (name, at, job_id, attempt) select i.name, t.now, l.job_id, l.attempt

@@ -1,5 +1,6 @@
 /** Rows of jobs that the threads send as tuples, and their decoding. */
 
+import { UNREAD_STEPS } from '../../../core/durable.ts';
 import type { ClaimedJob, JobSpec, RunContext } from '../../../core/job.ts';
 import { FLAG } from '../../flags.ts';
 import { claimedJob, decodeSpec, type SpecColumns, type StoredSpec } from '../../spec.ts';
@@ -47,6 +48,7 @@ export function decodeClaimedJob(
   job.runContext = runContext;
   if (prefetch) job.prefetched = true;
   if (row[CLAIMED.flags] & FLAG.suspect) job.suspect = true;
+  if (row[CLAIMED.flags] & FLAG.hasSteps) job.steps = UNREAD_STEPS;
   return job;
 }
 

@@ -1,7 +1,9 @@
 /** Unique keys and idempotency keys. */
 
+import { FLAG } from '../../flags.ts';
 export const keysSql = {
-  keyHolders: `select u.job_id, l.status, j.created_at, j.queue, (
+  /** A job with steps has started: it is not replaced while it waits. */
+  keyHolders: `select u.job_id, iif(l.flags & ${FLAG.hasSteps}, 'running', l.status) as status, j.created_at, j.queue, (
       select a.job_id from live a where a.job_id = j.spec ->> '$.unique_after') as after from unique_key u left join live l on l.job_id = u.job_id
       left join job j on j.id = u.job_id
     where u.key = ? and (u.expires_at is null or u.expires_at > ?)`,

@@ -1,11 +1,14 @@
 /** Limits and rates: what is in use of them, and the jobs that wait for them. */
 
+import { FLAG } from '../../flags.ts';
 /** `parking.opens_at` until a running job ends. */
 export const NEVER_OPENS = Number.MAX_SAFE_INTEGER;
 
 export const metersSql = {
-  metersOfJobs: `select j.id, j.spec ->> 'limits' as limits, j.spec ->> 'rates' as rates, j.spec ->> 'on_limit' as on_limit
-    from json_each(?1) i join job j on j.id = i.value`,
+  /** A job with steps has started, and waits. */
+  metersOfJobs: `select j.id, j.spec ->> 'limits' as limits, j.spec ->> 'rates' as rates,
+      iif(l.flags & ${FLAG.hasSteps}, null, j.spec ->> 'on_limit') as on_limit
+    from json_each(?1) i join job j on j.id = i.value left join live l on l.job_id = j.id`,
   noteStarts:
     'insert into metered_start (name, at, job_id, attempt) select ?1, ?2, job_id, attempt from live where job_id = ?3',
   /** Starts that no window reaches any more. */

@@ -45,13 +45,13 @@ interface Weight {
  */
 const WEIGHTS: Readonly<Record<string, Weight>> = {
   'src/api': {
-    files: 92,
-    lines: 8_566,
+    files: 89,
+    lines: 8_355,
     why: 'from 7,588 lines: hostile documents take bounded time; suspects; reasons to wait are data, and what is wrong has words for all; steps of functions on the wire',
   },
   'src/cli': {
-    files: 74,
-    lines: 8_974,
+    files: 69,
+    lines: 8_451,
     why: 'from 8,512 lines: sockets, doctor --unmark, output that no terminal obeys; why queues and runs stand still; workron steps',
   },
   'src/core': {
@@ -60,34 +60,34 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
     why: 'from 6,403 lines: masking in one pass, bounded suggestions, suspects, the line of a failure; steps',
   },
   'src/http': {
-    files: 61,
-    lines: 5_253,
+    files: 62,
+    lines: 5_323,
     why: 'from 5,161 lines: sessions end with their token, a policy on every answer; steps over HTTP',
   },
   'src/library': {
-    files: 39,
-    lines: 4_125,
+    files: 38,
+    lines: 4_077,
     why: 'from 3,528 lines: output after complete(tx), inputs of steps are checked, spans are masked; durable functions: step and sleep',
   },
   'src/node': {
     files: 35,
-    lines: 2_436,
+    lines: 2_455,
     why: 'from 2,308 lines: a promoted file is marked; silent workers; files with earlier tables are exported or refused',
   },
   'src/ops': { files: 41, lines: 2_757, why: 'from 2,576 lines: sockets and their folders are checked' },
   'src/scheduler': {
-    files: 66,
-    lines: 6_431,
+    files: 67,
+    lines: 6_511,
     why: 'from 6,075 lines: retention in parts that do not stop each other, healing; steps',
   },
-  'src/store': { files: 236, lines: 21_432, why: 'steps and suspensions, one file over both databases' },
+  'src/store': { files: 232, lines: 20_998, why: 'steps and suspensions, one file over both databases' },
   'src/worker': {
     files: 79,
-    lines: 7_442,
+    lines: 7_448,
     why: 'from 6,395 lines: starters that became their user, a namespace for each command; steps are written before a function goes on',
   },
-  src: { files: 820, lines: 74_354, why: '' },
-  'ui/src': { files: 199, lines: 16_075, why: 'from 16,197 lines: expressions of the log view that take linear time' },
+  src: { files: 809, lines: 73_316, why: '' },
+  'ui/src': { files: 199, lines: 16_079, why: 'from 16,197 lines: expressions of the log view that take linear time' },
 };
 
 /** A folder that has become lighter by more than this gets a lower figure. */

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from '../api/job.ts';
 import { jobToWire } from '../api/job-wire.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Step } from '../core/durable.ts';
 import { WorkronError } from '../core/error.ts';
 import type { JobFilter } from '../core/job-filter.ts';
 import { NEVER } from '../core/never.ts';
@@ -21,6 +22,7 @@ import { Reporter } from '../worker/report/reporter.ts';
 import { Assignment } from '../worker/run/assignment.ts';
 import { handlerExecutor } from '../worker/run/handler-executor.ts';
 import type { Executor } from '../worker/run/runner.ts';
+import { type CrashingRun, crashEverywhere } from './crash-everywhere.ts';
 import { msOf } from './handle.ts';
 import { handlersOf } from './handlers.ts';
 import { refuseInThread } from './isolated-protocol.ts';
@@ -140,6 +142,7 @@ export class TestKit implements AsyncDisposable {
   readonly #handlers: readonly string[];
   readonly #elsewhere: ReadonlySet<string>;
   #claims = 0;
+  #crashing: CrashingRun | undefined;
 
   /** @internal Not declared: `testKit` makes one. */
   constructor({ backend, workerId, move, options: { jobs, elsewhere = [], middleware = [] } }: Parts) {
@@ -156,7 +159,8 @@ export class TestKit implements AsyncDisposable {
     lease.renew(monotonicMs(), Number.MAX_SAFE_INTEGER);
     const handlers = handlersOf(jobs, new Submitter({ engine: backend.engine, middleware }));
     const output = new OutputWriter({ ...shared, lease });
-    const reports = { ...shared, output, reporter: new Reporter(source, silentLog), suspendAfterMs: 0 };
+    const onStep = (step: Step) => this.#crashing?.onStep(step);
+    const reports = { ...shared, output, reporter: new Reporter(source, silentLog), suspendAfterMs: 0, onStep };
     this.#executor = handlerExecutor(handlers, reports);
   }
 
@@ -193,6 +197,27 @@ export class TestKit implements AsyncDisposable {
       ran.push(job);
       if (ran.length >= MAX_RUNS) throw new WorkronError('overloaded', `runAll ran ${MAX_RUNS} jobs and more are due`);
     }
+  }
+
+  /**
+   * Runs a durable function to its end, and once more for each write of a step, with a crash after it. Returns the number of crashes.
+   * Rejects if a finished step is done again, or the job ends differently. Sleeps take no time.
+   */
+  crashEverywhere<Input>(type: JobType<Input>, input: Input): Promise<number> {
+    return crashEverywhere(async (run) => {
+      const { id } = await this.workron.submit(type as JobType<unknown>, input);
+      this.#crashing = run;
+      try {
+        for (;;) {
+          const next = await this.runNext();
+          const job = await this.workron.job(id);
+          if (job.doneAt !== null) return job;
+          if (next === null) await this.advanceTo(job.runAt);
+        }
+      } finally {
+        this.#crashing = undefined;
+      }
+    });
   }
 
   /** Advances the clock: schedules tick, scheduled jobs and retries become due. Runs no job. */

@@ -623,3 +623,32 @@ describe('command line', { concurrency: 2 }, () => {
     );
   });
 });
+
+test('steps: lists the steps of a durable function, and why says what it waits for', async () => {
+  const { id } = await api<Job>(server.url, '/jobs', { handler: 'durable', queue: 'durable' });
+  const registration = { name: 'durable', handlers: ['durable'] };
+  const { worker_id: worker } = await api<{ worker_id: string }>(server.url, '/workers/register', registration);
+  const offer = { worker_id: worker, queues: ['durable'], handlers: ['durable'], commands: false, steps: true };
+  await api(server.url, '/jobs/claim', offer);
+  const lease = { job_id: id, attempt: 1 };
+  const items = [
+    { ...lease, name: 'charge', kind: 'step', result: { id: 7 } },
+    {
+      ...lease,
+      name: '["page",3]',
+      kind: 'step',
+      thrown: { name: 'Error', message: 'no page', code: null, details: null, causes: [] },
+    },
+    { ...lease, name: 'nap', kind: 'sleep', wait: '2d' },
+  ];
+  await api(server.url, `/workers/${worker}/steps`, { items });
+  const outcome = { type: 'suspended', awaits: ['nap'] };
+  await api(server.url, `/workers/${worker}/settle`, { items: [{ ...lease, outcome }] });
+  const [charge, page, nap] = (await ok('steps', id)).split('\n');
+  assert.match(charge ?? '', /step charge: \{"id":7\}$/);
+  assert.match(page ?? '', /step \["page",3\]: failed: no page$/);
+  assert.match(nap ?? '', /sleep nap: waits until /);
+  assert.equal(JSON.parse(await ok('steps', id, '--json')).length, 3);
+  assert.match(await ok('why', id), /waits for its sleep nap until /);
+  assert.equal((await workron('steps', '999999')).code === 0, false);
+});

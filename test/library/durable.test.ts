@@ -247,3 +247,44 @@ test('durable: a thousand steps in a loop, of which most are read on demand', as
   assert.equal((await given.toEnd()).result, 300);
   assert.equal(ran, 300);
 });
+
+test('test kit: crashEverywhere runs a function with a crash after each write, and returns their number', async () => {
+  let calls = 0;
+  const good = job('good', {
+    async run(n: number, { step, sleep }) {
+      let sum = 0;
+      for (let place = 0; place < n; place += 1) {
+        sum += await step(['step', place], () => {
+          calls += 1;
+          return place;
+        });
+      }
+      await sleep('nap', '1d');
+      await step('flaky', ({ attempt }) => (attempt === 1 ? Promise.reject(new Error('no')) : 1), { retry: 1 });
+      return sum;
+    },
+  });
+  await using kit = await openTestKit({ jobs: [good] });
+  assert.equal(await kit.crashEverywhere(good, 3), 6);
+  assert.equal(calls, 3 * 7, 'no finished step is done again');
+});
+
+test('test kit: crashEverywhere finds what differs after a crash', async () => {
+  let runs = 0;
+  const names = job('names', {
+    run: async (_: null, { step }) => {
+      runs += 1;
+      await step(`name ${runs}`, () => 1);
+      await step('end', () => 1);
+    },
+  });
+  const ends = job('ends', {
+    run: async (_: null, { step, attempt }) => (await step('a', () => 1), await step('b', () => 2), attempt),
+  });
+  await using kit = await openTestKit({ jobs: [names, ends] });
+  await assert.rejects(kit.crashEverywhere(names, null), /no longer asked for the step name/);
+  await assert.rejects(
+    kit.crashEverywhere(ends, null),
+    /crash after write 1, of the step a: expected the end .*1.* got .*2/,
+  );
+});

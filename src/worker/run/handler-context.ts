@@ -29,6 +29,8 @@ export interface HandlerReports {
   log: Log;
   /** Default: a second. */
   suspendAfterMs?: number;
+  /** Called when a step is on disk. The attempt may end there, as a test wants it. */
+  onStep?: (step: Step) => Outcome | undefined;
 }
 
 /** A shorter wait is not worth an attempt. */
@@ -143,8 +145,12 @@ export class Context implements HandlerContext {
     return new StepWriter(this.#reports);
   }
 
-  writeStep(write: StepDraft): Promise<Step> {
-    return this.#steps.write(this.#assignment, write);
+  async writeStep(write: StepDraft): Promise<Step> {
+    const step = await this.#steps.write(this.#assignment, write);
+    const end = this.#reports.onStep?.(step);
+    if (end === undefined) return step;
+    this.onSuspend?.(end);
+    return await new Promise<never>(() => undefined);
   }
 
   readSteps(after: number): Promise<StepsPage> {

@@ -12,6 +12,7 @@ const at = () => 'nine';
 const WAITS: readonly Waiting[] = [
   { code: 'start_time', at: AT },
   { code: 'retry', at: AT, failures: 1, max_attempts: 3 },
+  { code: 'steps', since: AT, at: AT, waits: [{ name: 'nap', kind: 'sleep', until: AT, tries: 0 }] },
   { code: 'parent', job: '7', name: 'extract', status: 'running', others: 2 },
   { code: 'parents_ended' },
   { code: 'stop', for_gang: false },

@@ -71,7 +71,7 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
   },
   'src/node': {
     files: 35,
-    lines: 2_455,
+    lines: 2_459,
     why: 'from 2,308 lines: a promoted file is marked; silent workers; files with earlier tables are exported or refused',
   },
   'src/ops': { files: 41, lines: 2_757, why: 'from 2,576 lines: sockets and their folders are checked' },
@@ -86,7 +86,7 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
     lines: 7_448,
     why: 'from 6,395 lines: starters that became their user, a namespace for each command; steps are written before a function goes on',
   },
-  src: { files: 809, lines: 73_316, why: '' },
+  src: { files: 809, lines: 73_320, why: '' },
   'ui/src': { files: 199, lines: 16_079, why: 'from 16,197 lines: expressions of the log view that take linear time' },
 };
 

@@ -2,6 +2,9 @@
 
 import type { Value } from './format.ts';
 
+/** Tables that exports from before the first release need not have. */
+export const ADDED_TABLES: readonly string[] = ['durable', 'step'];
+
 interface EarlierTable {
   columns: readonly string[];
   /** Returns the row as it is stored now, or `undefined` if it is left out. */

@@ -7,7 +7,7 @@ import { migrate } from '../../store/sqlite/base/migrate.ts';
 import { MIGRATIONS } from '../../store/sqlite/base/migrations.ts';
 import { toStoreError } from '../../store/sqlite/base/store-error.ts';
 import { Sum, type TableSum } from '../promote/sum.ts';
-import { conversionOf } from './earlier-tables.ts';
+import { ADDED_TABLES, conversionOf } from './earlier-tables.ts';
 import { decodeRow, encodeRow, FORMAT, FORMAT_VERSION, type Header, type SourceTable, type Value } from './format.ts';
 import { readLines } from './read-lines.ts';
 import { sourceOf } from './sqlite-source.ts';
@@ -151,7 +151,8 @@ class Loader {
   }
 
   #end({ tables, rows }: Record<string, unknown>): void {
-    if (tables !== this.#sums.size || tables !== this.#known.size || rows !== this.#rows) {
+    const isMissing = (name: string) => !this.#sums.has(name) && !ADDED_TABLES.includes(name);
+    if (tables !== this.#sums.size || rows !== this.#rows || this.#known.keys().some(isMissing)) {
       throw new Error(
         `the export is damaged: ${countText(this.#sums.size, 'table')} with ${countText(this.#rows, 'row')}, expected ${String(rows)}`,
       );
@@ -163,11 +164,11 @@ class Loader {
   #compare(table: SourceTable, rows: Iterable<Parameters<typeof encodeRow>[0]>): void {
     const sum = new Sum();
     for (const row of rows) sum.add(encodeRow(row));
-    const read = this.#sums.get(table.name);
-    if (read?.rows === sum.result.rows && read.checksum === sum.result.checksum) return;
+    const read = this.#sums.get(table.name) ?? new Sum().result;
+    if (read.rows === sum.result.rows && read.checksum === sum.result.checksum) return;
     throw new WorkronError(
       'store_unavailable',
-      `${table.name} differs from the export: ${countText(sum.result.rows, 'row')} (${sum.result.checksum}), expected ${read?.rows} (${read?.checksum})`,
+      `${table.name} differs from the export: ${countText(sum.result.rows, 'row')} (${sum.result.checksum}), expected ${read.rows} (${read.checksum})`,
     );
   }
 }

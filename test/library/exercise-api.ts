@@ -8,7 +8,12 @@ import { eventually } from '../kit/eventually.ts';
 import type { TestLibrary } from './exercise-library.ts';
 
 const HOUR = 3_600_000;
-const sum = job('sum', { run: (input: { n: number }, { log }) => (log('adding'), { total_of: input.n + 1 }) });
+const sum = job('sum', {
+  async run(input: { n: number }, { log, step }) {
+    log('adding');
+    return { total_of: await step('add', () => input.n + 1) };
+  },
+});
 
 /** The same calls; each is noted in `called`. */
 function noting(api: ApiCalls, called: Set<string>): ApiCalls {
@@ -75,6 +80,8 @@ async function exerciseJobs(api: ApiCalls): Promise<void> {
   assert.deepEqual([ended.status, ended.maxAttempts, ended.result], ['done', 1, { total_of: 2 }]);
   assert.deepEqual((await api.readJob(first)).input, { n_of: 0, n: 1 });
   assert.equal((await api.listAttempts(first)).items[0]?.outcome, 'done');
+  const [step] = (await api.listSteps(first)).items;
+  assert.deepEqual([step?.name, step?.result, typeof step?.startedAt], ['add', 2, 'string']);
   assert.ok((await Array.fromAsync(api.listHistory(first))).length > 2);
   assert.match(new TextDecoder().decode(await api.readLogs(first)), /adding/);
   const followed = await Array.fromAsync(api.followLogs(first));

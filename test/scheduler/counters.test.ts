@@ -128,6 +128,11 @@ async function liveThrough({ scheduler, context, clock, graph, claim, runOne }: 
   await scheduler.settle([{ ...(await claim(id)), outcome: DONE }], signal);
   const late = await runOne(id, { type: 'snoozed', delayMs: MINUTE });
   await scheduler.settle([{ ...late, outcome: DONE }], signal);
+  await scheduler.submit([aJob()], {}, signal);
+  const sleeper = await claim(id);
+  const nap = { name: 'nap', kind: 'sleep', tries: 0, tookMs: 0, result: null, thrown: null } as const;
+  await scheduler.writeSteps([{ ...sleeper, ...nap, wait: { ms: 3 * 3_600_000 } }], signal);
+  await scheduler.settle([{ ...sleeper, outcome: { type: 'suspended', awaits: ['nap'] } }], signal);
   for (let twice = 0; twice < 2; twice += 1) await scheduler.submit([aJob({ unique, delayMs: 1_000 })], {}, signal);
   const { items } = await scheduler.submit([aJob({ delayMs: 1_000 })], {}, signal);
   await scheduler.cancel(items[0]?.job.id ?? 0, { keepChildren: false }, signal);

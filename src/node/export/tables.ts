@@ -33,8 +33,7 @@ export function readAs(table: string, column: string, schema: string): string | 
     case 'parking.opens_at':
       return '0';
     case 'idempotency.answer':
-      return `case when t.answer ? 'workflow_id' then jsonb_build_object('workflow', t.answer -> 'workflow_id')
-        when t.answer ? 'tick_ids' then t.answer
+      return `case when jsonb_typeof(t.answer) = 'object' then t.answer
         else (select coalesce(jsonb_agg(jsonb_build_array(i.item -> 'job_id', i.item -> 'deduplicated') order by i.place), '[]')
           from jsonb_array_elements(t.answer) with ordinality i(item, place)) end::text`;
     default:

@@ -31,8 +31,7 @@ const READ_AS: Readonly<Record<string, string>> = {
   'job_group.items': 'iif(total is null, null, coalesce(items, source))',
   // Claims look at all of them again.
   'parking.opens_at': '0',
-  'idempotency.answer': `case when answer -> '$.tick_ids' is not null then answer
-    when json_type(answer) = 'object' then json_object('workflow_id', answer ->> '$.workflow')
+  'idempotency.answer': `case when json_type(answer) = 'object' then answer
     else (select json_group_array(json_object('job_id', value ->> 0, 'deduplicated', json(iif(value ->> 1, 'true', 'false')))) from json_each(answer)) end`,
 };
 

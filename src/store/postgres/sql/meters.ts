@@ -20,8 +20,8 @@ export function metersSql(s: string) {
   return {
     /** A job with steps has started, and waits. */
     metersOfJobs: `select j.id, j.spec -> 'limits' as limits, j.spec -> 'rates' as rates,
-        case when j.spec ? 'on_limit' and not exists (
-          select 1 from ${s}.live l where l.job_id = j.id and l.flags & ${FLAG.hasSteps} <> 0) then j.spec ->> 'on_limit' end as on_limit
+        case when j.spec ? 'on_limit' and coalesce((
+          select l.flags & ${FLAG.hasSteps} from ${s}.live l where l.job_id = j.id), 0) = 0 then j.spec ->> 'on_limit' end as on_limit
       from ${s}.job j where j.id = any($1::bigint[])`,
     noteStarts: `with ${now}
       insert into ${s}.metered_start (name, at, job_id, attempt) select i.name, t.now, l.job_id, l.attempt

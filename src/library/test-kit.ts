@@ -181,9 +181,11 @@ export class TestKit implements AsyncDisposable {
       await this.#requireHandlers();
       return null;
     }
-    const outcome = await this.#executor.run(new Assignment(claimed, this.#workerId, performance.now()));
+    const assignment = new Assignment(claimed, this.#workerId, performance.now());
+    const outcome = await this.#executor.run(assignment);
     const { id: jobId, attempt } = claimed;
     await this.#source.settle([{ jobId, attempt, workerId: this.#workerId, outcome }], NEVER);
+    assignment.released();
     await this.#settleDown();
     return jobToWire(await scheduler.job(jobId, NEVER));
   }

@@ -4,6 +4,7 @@
  */
 
 import type * as OpenTelemetry from '@opentelemetry/api';
+import { Stopped } from '../core/handler-errors.ts';
 import { textOfThrown, thrownOf } from '../worker/run/thrown.ts';
 import type { OwnMiddleware, RunCall, SubmitCall } from './middleware.ts';
 
@@ -81,11 +82,21 @@ function middlewareOf(
       const { env, queue } = call.context;
       const attributes = runAttributes(call);
       const from = propagation.extract(context.active(), carrierOf(env));
-      return tracer.startActiveSpan(`run ${queue}`, { kind: SpanKind.CONSUMER, attributes }, from, (span) =>
-        recorded(span, call.mask, async () => next()),
-      );
+      return tracer.startActiveSpan(`run ${queue}`, { kind: SpanKind.CONSUMER, attributes }, from, (span) => {
+        endIfSuspended(span, call.context.signal);
+        return recorded(span, call.mask, async () => next());
+      });
     },
   };
+}
+
+/** What a suspended function awaits never settles. */
+function endIfSuspended(span: OpenTelemetry.Span, signal: AbortSignal): void {
+  const end = () => {
+    const reason: unknown = signal.reason;
+    if (reason instanceof Stopped && reason.reason === 'suspended') span.setAttribute('workron.suspended', true).end();
+  };
+  signal.addEventListener('abort', end, { once: true });
 }
 
 type Mask = (text: string) => string;

@@ -6,6 +6,8 @@ import { test } from 'node:test';
 import { SpanKind, trace } from '@opentelemetry/api';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { job, type Middleware, open } from '../../src/index.ts';
+import { tracing } from '../../src/library/tracing.ts';
+import { openTestKit } from '../../src/testing.ts';
 import { openTestServer } from '../kit/http.ts';
 
 test('middleware: goes around submissions and runs, the first outermost, and can carry a context', async () => {
@@ -93,6 +95,26 @@ test('tracing: a run is a child of its submission, wherever it runs', async () =
   assert.equal(ran.attributes['messaging.message.id'], submitted.attributes['messaging.message.id']);
   assert.equal(named('run default', 'broken').events[0]?.name, 'exception');
   await provider.shutdown();
+});
+
+test('tracing: the span of a run that is suspended ends with it, and the next run has another', async () => {
+  const exporter = new InMemorySpanExporter();
+  trace.disable(); // the provider of the test above
+  new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register();
+  const nap = job('nap', { run: (_: null, { sleep }) => sleep('long', '1d') });
+  await using kit = await openTestKit({ jobs: [nap], middleware: [(await tracing('0')) as Middleware] });
+  await kit.workron.submit(nap, null);
+  await kit.runAll();
+  await kit.advance('1d');
+  await kit.runAll();
+  const runs = exporter.getFinishedSpans().filter(({ name }) => name === 'run default');
+  assert.deepEqual(
+    runs.map(({ attributes }) => [attributes['workron.attempt'], attributes['workron.suspended'] ?? false]),
+    [
+      [1, true],
+      [2, false],
+    ],
+  );
 });
 
 test('tracing: the span of a submission names the queue that the job goes to', async () => {

@@ -66,7 +66,7 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
   },
   'src/library': {
     files: 38,
-    lines: 4_077,
+    lines: 4_090,
     why: 'from 3,528 lines: output after complete(tx), inputs of steps are checked, spans are masked; durable functions: step and sleep',
   },
   'src/node': {
@@ -86,7 +86,7 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
     lines: 7_448,
     why: 'from 6,395 lines: starters that became their user, a namespace for each command; steps are written before a function goes on',
   },
-  src: { files: 809, lines: 73_320, why: '' },
+  src: { files: 809, lines: 73_331, why: '' },
   'ui/src': { files: 199, lines: 16_079, why: 'from 16,197 lines: expressions of the log view that take linear time' },
 };
 

@@ -126,3 +126,20 @@ test('steps: results of a job with a sealed input are sealed, and its function r
   assert.match(stored.result, /^sealed:/);
   assert.ok(!stored.result.includes(secret));
 });
+
+test('steps: the values of secrets are masked in results that are read, also once a secret is deleted', async () => {
+  const type = job('masking', {
+    run: async (_: null, { step }) => void (await step('a', () => ({ found: 'it is hunter2-hunter2' }))),
+  });
+  await using workron = await open('memory:', { secretsKey: randomBytes(32).toString('base64'), log: 'silent' });
+  await workron.api.setSecret('password', { value: 'hunter2-hunter2' });
+  await workron.start({ jobs: [type] });
+  const submitted = await workron.api.submitJobs([{ handler: 'masking', env: { PASSWORD: { secret: 'password' } } }]);
+  const [{ id } = assert.fail()] = (submitted as { items: { id: string }[] }).items;
+  assert.equal((await workron.api.waitJob(id, { timeout: '60s' })).status, 'done');
+  const seen = async () => JSON.stringify((await workron.api.listSteps(id)).items);
+  assert.match(await seen(), /"result":.*\*\*\*/);
+  assert.doesNotMatch(await seen(), /hunter2/);
+  await workron.api.deleteSecret('password');
+  assert.doesNotMatch(await seen(), /hunter2/);
+});

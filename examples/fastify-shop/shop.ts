@@ -7,7 +7,8 @@ import { confirmOrder, confirmOrders } from './jobs.ts';
 
 const url = process.env['DATABASE_URL'] ?? 'postgres://localhost/shop';
 const pool = new pg.Pool({ connectionString: url });
-// Without a listener, an idle connection that the database cuts would end the shop.
+// Without listeners, a connection that the database cuts would end the shop: an idle one, and one between two queries of an order.
+pool.on('connect', (client) => client.on('error', () => undefined));
 pool.on('error', (error) => console.error(`An idle connection broke: ${error.message}`));
 await pool.query(`
   create table if not exists orders (id serial primary key, item text not null);

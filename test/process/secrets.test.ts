@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -21,7 +22,8 @@ function whyNot(): string | false {
 test('secrets: a job finds neither token nor database password in /proc', { skip: whyNot() }, async () => {
   await using folder = await temporaryFolder();
   chownSync(folder.path, OTHER, OTHER);
-  const secrets = ['token-of-the-server', 'password-of-a-variable', 'secret-of-a-flag'];
+  // Commands of other tests are visible too.
+  const secrets = ['token', 'variable', 'flag'].map((name) => `${name}-${randomUUID()}`);
   await using server = await startWorkron({
     args: ['up', '--port', '0', '--db-url=memory:', '--notify-secret', `${secrets[2]}`, '--log-level', 'warn'],
     env: { WORKRON_TOKEN: `${secrets[0]}`, PGPASSWORD: `${secrets[1]}`, HOME: folder.path, TMPDIR: folder.path },

@@ -30,7 +30,7 @@ async function connect(): Promise<Connection> {
 const completes = job('completes', {
   async run(_: unknown, { complete, log }) {
     log('before');
-    await connection.run('begin');
+    await connection.run(onPostgres ? 'begin' : 'begin immediate');
     await complete(connection.tx);
     await connection.run('commit');
     log('after');

@@ -25,7 +25,7 @@ import { type Column, listUpTo, printList } from '../output/table.ts';
 import { between, when } from '../output/when.ts';
 
 const MAX_PAGE_SIZE = 200;
-/** Of so many workflows the failed steps are looked for. */
+/** Failed steps are looked up for at most this number of workflows. */
 const MAX_ASKED = 10;
 
 /** A workflow of the list, with the step that failed first. */

@@ -55,7 +55,7 @@ const WORK_FLAGS: readonly FlagRow[] = [
   ['--resources <NAME=AMOUNT,…>', 'What it needs: memory_mb=512,gpu=1', collectAmounts],
   ['--fair-key <KEY>', 'Tenant: the keys of a queue take turns'],
   ['--limit <KEY=MAX>', 'At most MAX with this key run at a time', collectLimits],
-  ['--rate <KEY=LIMIT/PER>', 'At most so many starts: api=10/1s', collectRates],
+  ['--rate <KEY=LIMIT/PER>', 'At most this number of starts per period: api=10/1s', collectRates],
   ['--on-limit <queue|skip>', 'At a full limit: wait (default), or skip', oneOfFlag(ON_LIMIT)],
   ['--notify <EVENT,…=TARGET>', 'Such as failed=URL, slow:10m=COMMAND', collectNotify],
 ];
